@@ -1,0 +1,224 @@
+"""The keys of the configuration: the one table that everything else is derived from."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal, get_origin
+
+from icm_site.errors import InvalidInput
+
+# The file a key may stand in: the user's, the one of a trusted repository, or both.
+Place = Literal["user", "repository", "both"]
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
+
+
+def key(
+    default: Any,
+    text: str,
+    *,
+    env: str | None = None,
+    inverted: bool = False,
+    choices: tuple[str, ...] = (),
+    low: float | None = None,
+    below: float | None = None,
+    place: Place = "user",
+) -> Any:
+    """Declare one key: its default, one sentence of help, and what it may be.
+
+    `env` names its variable; with `inverted` that switch turns the key off. `low` is
+    the least number, `below` the first that is too large.
+    """
+    facts = {
+        "default": default,
+        "text": text,
+        "env": env,
+        "inverted": inverted,
+        "choices": choices,
+        "low": low,
+        "below": below,
+        "place": place,
+    }
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: default, metadata=facts)
+    return field(default=default, metadata=facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embeddings:
+    """Vectors for search by meaning."""
+
+    model: str = key("auto", "Model of new vectors; auto is the packaged one.")
+    enabled: bool = key(
+        True,
+        "Search by meaning as well as by words.",
+        env="ICM_NO_EMBEDDINGS",
+        inverted=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Store:
+    """The database file."""
+
+    path: str | None = key(
+        None,
+        "The database file, if not the usual one.",
+        env="ICM_DB",
+        place="both",
+    )
+    read_only: bool = key(
+        False, "Open the database for reading alone.", env="ICM_READONLY"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """New memories and how they fade."""
+
+    default_importance: str = key(
+        "medium",
+        "Importance of a memory that is stored without one.",
+        choices=("critical", "high", "medium", "low"),
+    )
+    decay_rate: float = key(
+        0.95, "What a day leaves of a memory's weight.", low=0.0, below=1.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mcp:
+    """The MCP server."""
+
+    compact: bool = key(False, "Answer tools with the shortest text.")
+    instructions: str | None = key(
+        None, "Text added to the instructions that clients receive."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redaction:
+    """Secrets that are masked before a text is stored."""
+
+    allow: tuple[str, ...] = key((), "Patterns of texts that are never masked.")
+    extra: tuple[str, ...] = key((), "Further patterns of texts that are masked.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projects:
+    """Names of projects."""
+
+    aliases: Mapping[str, str] = key(NO_ALIASES, "Other names of a project: old = new.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """The project of one repository."""
+
+    name: str | None = key(
+        None, "Name of this repository's project.", place="repository"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Log:
+    """Messages on stderr."""
+
+    level: str = key(
+        "warn",
+        "The least serious message that is shown.",
+        env="ICM_LOG",
+        choices=("debug", "info", "warn", "error"),
+    )
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of the configuration, as declared above."""
+
+    name: str
+    kind: Any
+    default: Any
+    text: str
+    env: str | None
+    inverted: bool
+    choices: tuple[str, ...]
+    low: float | None
+    below: float | None
+    place: Place
+
+
+SECTIONS: Mapping[str, type[Any]] = {
+    "embeddings": Embeddings,
+    "store": Store,
+    "memory": Memory,
+    "mcp": Mcp,
+    "redaction": Redaction,
+    "projects": Projects,
+    "project": Project,
+    "log": Log,
+}
+KEYS: Mapping[str, Key] = {
+    f"{section}.{entry.name}": Key(
+        name=f"{section}.{entry.name}",
+        kind=entry.type,
+        **entry.metadata,
+    )
+    for section, kind in SECTIONS.items()
+    for entry in fields(kind)
+}
+
+
+def checked(entry: Key, value: Any, where: str) -> Any:
+    """Return the value as the key keeps it; raises InvalidInput."""
+    try:
+        return _coerced(entry, value)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{where}: {entry.name} must be {error}, not {value!r}."
+        ) from error
+
+
+def _coerced(entry: Key, value: Any) -> Any:
+    if entry.kind is bool:
+        return _expect(isinstance(value, bool), value, "true or false")
+    if entry.kind is float:
+        return _number(entry, value)
+    if get_origin(entry.kind) is tuple:
+        return _patterns(value)
+    if get_origin(entry.kind) is not None and isinstance(entry.default, Mapping):
+        return _names(value)
+    _expect(isinstance(value, str), value, "a text")
+    if not entry.choices:
+        return value
+    wanted = "one of " + ", ".join(entry.choices)
+    return _expect(value.lower() in entry.choices, value.lower(), wanted)
+
+
+def _expect(right: bool, value: Any, wanted: str) -> Any:
+    if not right:
+        raise ValueError(wanted)
+    return value
+
+
+def _number(entry: Key, value: Any) -> float:
+    wanted = f"a number from {entry.low} to below {entry.below}"
+    _expect(isinstance(value, int | float) and not isinstance(value, bool), 0, wanted)
+    assert entry.low is not None and entry.below is not None
+    return float(_expect(entry.low <= value < entry.below, value, wanted))
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    wanted = "a list of regular expressions"
+    right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    try:
+        for pattern in _expect(right, value, wanted):
+            re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{wanted} ({error.pattern!r}: {error.msg})") from error
+    return tuple(value)
+
+
+def _names(value: Any) -> Mapping[str, str]:
+    right = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+    return MappingProxyType(_expect(right, value, "a table of names"))

@@ -1,0 +1,43 @@
+"""What a caller can act on, as exceptions; each kind carries its HTTP status."""
+
+from typing import ClassVar
+
+
+class IcmError(Exception):
+    """A failure that one sentence explains; everything else may crash."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotFound(IcmError):
+    """The named memory, memoir, concept or change does not exist."""
+
+    status = 404
+
+
+class InvalidInput(IcmError):
+    """A value, a file or a setting is not acceptable as it was given."""
+
+    status = 400
+
+
+class Conflict(IcmError):
+    """The request is sound, but what is stored does not allow it."""
+
+    status = 409
+
+
+class ReadOnly(IcmError):
+    """A write was asked of a database that is open for reading alone."""
+
+    status = 403
+
+
+class Unavailable(IcmError):
+    """A needed part (a lock, a model, a folder) is out of reach at the moment."""
+
+    status = 503
