@@ -1,0 +1,38 @@
+"""What a failure of SQLite means to the one who asked."""
+
+import sqlite3
+
+from icm_site.errors import IcmError, InvalidInput, ReadOnly, Unavailable
+
+_MEANINGS: dict[int, tuple[type[IcmError], str]] = {
+    sqlite3.SQLITE_READONLY: (ReadOnly, "The database is open for reading alone."),
+    sqlite3.SQLITE_BUSY: (
+        Unavailable,
+        "Another process is writing to the database; nothing was changed, try again.",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        Unavailable,
+        "The database is in use; nothing was changed, try again.",
+    ),
+    sqlite3.SQLITE_FULL: (Unavailable, "The disk is full; nothing was changed."),
+    sqlite3.SQLITE_IOERR: (Unavailable, "The disk failed; nothing was changed."),
+    sqlite3.SQLITE_CANTOPEN: (Unavailable, "The database cannot be opened."),
+    sqlite3.SQLITE_PERM: (Unavailable, "The database may not be opened."),
+    sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
+    sqlite3.SQLITE_NOTADB: (InvalidInput, "The file is not a database."),
+}
+
+
+def explain(error: BaseException) -> IcmError | None:
+    """Return one sentence for an error of the driver or of Django around it.
+
+    None means that it is no condition of the file or the disk, but a fault of ours.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, sqlite3.Error):
+            code = getattr(cause, "sqlite_errorcode", 0)
+            kind, sentence = _MEANINGS.get(code & 0xFF, (None, ""))
+            return kind(sentence) if kind else None
+        cause = cause.__cause__
+    return None

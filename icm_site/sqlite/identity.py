@@ -1,0 +1,154 @@
+"""Whose file it is: told from the header, so that no stranger's data is touched."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from icm_site.errors import Conflict, InvalidInput, Unavailable
+
+APPLICATION_ID = 0x49434D31  # "ICM1"
+SCHEMA_VERSION = 1
+_MAGIC = b"SQLite format 3\0"
+_HEADER = 100
+
+Kind = Literal["missing", "empty", "ours", "newer", "foreign", "not a database"]
+
+# Closing any descriptor of a file drops the locks that SQLite holds on it in this
+# process (sqlite.org/howtocorrupt.html 2.2). So files that were opened are noted, the
+# header of such a one is asked of SQLite, and the lock keeps both steps apart.
+_files = threading.Lock()
+_opened: set[str] = set()
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What a database file is. A database without any schema counts as empty."""
+
+    kind: Kind
+    application_id: int = 0
+    user_version: int = 0
+
+
+def inspect(path: str | os.PathLike[str]) -> FileState:
+    """Tell what the file is, without changing it.
+
+    Raises Unavailable when it is there but cannot be read.
+    """
+    real = os.path.realpath(path)
+    with _files:
+        if real not in _opened and not has_log(real):
+            return _from_header(real)
+    return _from_sqlite(real)
+
+
+def state_of(connection: Any) -> FileState:
+    """Tell what an open connection's file is; raises the driver's error if damaged."""
+    return _state(
+        *(
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version", "schema_version")
+        )
+    )
+
+
+def refuse_foreign(path: str | os.PathLike[str], *, writing: bool = True) -> FileState:
+    """Return the state of a file that we may use; see `refuse` for what is raised."""
+    state = inspect(path)
+    refuse(state, path, writing=writing)
+    return state
+
+
+def refuse(
+    state: FileState, path: str | os.PathLike[str], *, writing: bool = True
+) -> None:
+    """Raise InvalidInput for no database, Conflict for another program's.
+
+    A file of a newer version may be read; with `writing` it is a Conflict too.
+    """
+    if state.kind == "not a database":
+        raise InvalidInput(f"{path} is not a database.")
+    if state.kind == "foreign":
+        raise Conflict(f"{path} is a database of another program; it is left as it is.")
+    if state.kind == "newer" and writing:
+        raise Conflict(
+            f"{path} was written by a newer version of ICM (schema "
+            f"{state.user_version}, this one knows {SCHEMA_VERSION}); it can be read, "
+            "not written. Upgrade icm-memory."
+        )
+
+
+@contextmanager
+def opening(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold while a file is made and before SQLite opens it; notes the file."""
+    with _files:
+        yield
+        _opened.add(os.path.realpath(path))
+
+
+def has_log(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there are commits that may not be in the file itself yet."""
+    log = Path(f"{os.fspath(path)}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def uri(path: str | os.PathLike[str], mode: str) -> str:
+    """Return the `file:` address of a path (sqlite.org/uri.html 3.1).
+
+    `mode` is what follows the question mark, such as `mode=ro`.
+    """
+    text = os.path.abspath(path)  # noqa: PTH100 (a link keeps its name)
+    if os.name == "nt":
+        text = "/" + text.replace("\\", "/").lstrip("/")
+    for char in "%?#":
+        text = text.replace(char, f"%{ord(char):02x}")
+    return f"file://{text}?{mode}"
+
+
+def _state(application_id: int, user_version: int, schema: int) -> FileState:
+    if application_id == APPLICATION_ID:
+        kind: Kind = "newer" if user_version > SCHEMA_VERSION else "ours"
+    elif application_id == 0 and schema == 0:
+        kind = "empty"
+    else:
+        kind = "foreign"
+    return FileState(kind, application_id, user_version)
+
+
+def _from_header(path: str) -> FileState:
+    try:
+        with Path(path).open("rb") as file:
+            header = file.read(_HEADER)
+    except FileNotFoundError:
+        return FileState("missing")
+    except IsADirectoryError:
+        return FileState("not a database")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}.") from error
+    if not header:
+        return FileState("empty")
+    if len(header) < _HEADER or not header.startswith(_MAGIC):
+        return FileState("not a database")
+    # Offsets: sqlite.org/fileformat2.html 1.3, all big-endian.
+    return _state(*(int.from_bytes(header[at : at + 4], "big") for at in (68, 60, 40)))
+
+
+def _from_sqlite(path: str) -> FileState:
+    if not Path(path).exists():
+        return FileState("missing")
+    try:
+        connection = sqlite3.connect(uri(path, "mode=ro"), uri=True)
+        with closing(connection):
+            return state_of(connection)
+    except sqlite3.OperationalError:
+        # A log that this user may not read, or on a read-only disk: the header of the
+        # file itself is older, but tells whose it is.
+        if os.path.realpath(path) in _opened:
+            raise
+        return _from_header(path)
+    except sqlite3.DatabaseError:
+        return FileState("not a database")
