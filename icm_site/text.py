@@ -1,0 +1,172 @@
+"""Text as search sees it: normal form, index words, match expressions, cuts."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+
+QUERY_BYTES = 10_000
+QUERY_WORDS = 100
+COMPOUND_CHARS = 64
+
+# English function words, and what is left of contractions once the apostrophe
+# has become a space ("don't" -> don, t). Words that carry a fact in some
+# memory ("not", "no", "never", "before", "after") are absent on purpose.
+_FUNCTION_WORDS = """
+a about am an and any are aren as at be been being both but by can cannot could
+couldn d did didn do does doesn doing don each either else etc for from had hadn
+has hasn have haven having he her here hers herself hey him himself his how i if
+in into is isn it its itself just let ll m may maybe me might mightn mine must my
+myself of oh ok on or our ours ourselves please re s shall shan she should
+shouldn so some such t than that the their theirs them themselves then there
+these they this those through to too us ve very was wasn we were weren what
+whatever when where whether which while who whom whose why will with won would
+wouldn yes you your yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+# Scripts written without spaces between words (Han, kana, hangul with its glued
+# particles, Thai, Lao, Myanmar, Khmer).
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_RUN = re.compile(f"[{_UNSPACED}]+")
+# Possessive and anchored at the start of a run: linear on 64 kB without a space.
+_IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+")
+_CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
+
+
+def normalise(text: str) -> str:
+    """One form for all spellings of a text: NFKC, case-folded, NFKC again.
+
+    NFKC and not NFC, so that full-width letters, ligatures and half-width kana
+    are found by their plain forms. Folding can break the form ("İ"), hence twice.
+    """
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", folded)
+
+
+def flatten(text: str) -> str:
+    """The text on one line: each run of line breaks becomes one space."""
+    return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
+
+
+def cut(text: str, limit_bytes: int) -> str:
+    """The longest beginning of at most `limit_bytes` UTF-8 bytes, whole characters."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= limit_bytes:
+        return text
+    return encoded[: max(limit_bytes, 0)].decode("utf-8", "ignore")
+
+
+def token_cost(text: str) -> int:
+    """Tokens a text is charged for: a quarter of its characters, rounded up."""
+    return -(-len(text) // 4)
+
+
+def summary_hash(topic: str, summary: str) -> str:
+    """SHA-256 (hex) that is equal for the same fact in the same topic.
+
+    Case, outer and repeated white space and the Unicode form do not count.
+    """
+    parts = (" ".join(_lower(part).split()) for part in (topic, summary))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def _lower(text: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+
+
+def index_text(text: str) -> str:
+    """What the full-text index stores of a text.
+
+    Normalised and without accents. Unspaced scripts are cut to overlapping pairs
+    ("日本語" -> "日本 本語 語": the last character stands alone so that a prefix
+    search for one character finds every place). Identifiers keep their whole form
+    and gain their parts ("getUser" -> "getuser get user", "snake_case" -> "snake_case
+    snakecase").
+    """
+    return _pairs(_fold(text), tail=True)
+
+
+def _fold(text: str) -> str:
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    folded = normalise(_IDENTIFIER.sub(_with_parts, plain))
+    if folded.isascii():
+        return folded
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _with_parts(match: re.Match[str]) -> str:
+    whole = match[0]
+    pieces = re.split(r"[._-]", whole)
+    words = [whole]
+    if len(pieces) > 1 and len(whole) <= COMPOUND_CHARS:
+        words.append("".join(pieces).lower())
+    for piece in pieces:
+        parts = _CASE_CHANGE.split(piece)
+        if len(parts) > 1:
+            words.extend(parts)
+    return " ".join(words)
+
+
+def _pairs(text: str, *, tail: bool) -> str:
+    if text.isascii():
+        return text
+
+    def split(match: re.Match[str]) -> str:
+        run = match[0]
+        pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+        if tail or not pairs:
+            pairs.append(run[-1])
+        return f" {' '.join(pairs)} "
+
+    return _RUN.sub(split, text)
+
+
+def index_words(query: str) -> list[str]:
+    """The distinct words of a query, in order, in the form the index holds.
+
+    Uses the first 10 000 bytes of the query.
+    """
+    folded = _pairs(_fold(cut(query, QUERY_BYTES)), tail=False)
+    return list(dict.fromkeys(_words(folded)))
+
+
+def _words(text: str) -> Iterator[str]:
+    # Marks belong to words: without them Hindi falls apart at each vowel sign.
+    return iter("".join(c if _in_word(c) else " " for c in text).split())
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char)[0] in "LMN"
+
+
+def search_words(query: str) -> list[str]:
+    """The words of a query worth asking for: no stop words, at most 100.
+
+    A query of stop words alone keeps them.
+    """
+    words = index_words(query)
+    return ([w for w in words if w not in STOP_WORDS] or words)[:QUERY_WORDS]
+
+
+def match_term(word: str) -> str:
+    """One index word as an FTS5 term: quoted; one CJK character as a prefix."""
+    quoted = '"' + word.replace('"', '""') + '"'
+    return f"{quoted}*" if len(word) == 1 and _RUN.match(word) else quoted
+
+
+def match_expression(query: str) -> str:
+    """The FTS5 expression of a query: its search words, quoted, joined by OR.
+
+    Empty if the query has no word. No character of the query can act as an
+    operator.
+    """
+    return " OR ".join(match_term(word) for word in search_words(query))
