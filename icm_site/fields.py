@@ -1,14 +1,21 @@
 """A model field that holds a ULID as its 26 characters."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
 
 from icm_site.ulid import LENGTH, is_ulid, new_ulid
 
+if TYPE_CHECKING:
+    _Text = models.CharField[str, str]
+else:
+    # Only the stubs make it generic.
+    _Text = models.CharField
 
-class ULIDField(models.CharField[str, str]):
+
+class ULIDField(_Text):
     """The public id of a row: unique, made by us, never edited.
 
     Lower case is accepted and stored as upper case; anything else that is no ULID
@@ -21,7 +28,7 @@ class ULIDField(models.CharField[str, str]):
         fixed = {"max_length": LENGTH, "unique": True, "editable": False}
         super().__init__(*args, **{"default": new_ulid, **kwargs, **fixed})
 
-    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         """Leave out what is the same for each ULID field."""
         name, path, args, kwargs = super().deconstruct()
         for fixed in ("max_length", "unique", "editable"):

@@ -20,7 +20,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Add our defaults: 20 s of waiting, transactions that start as IMMEDIATE."""
         params = super().get_connection_params()
         self._asked_read_only = bool(params.pop("read_only", False))
-        self.transaction_mode = self.transaction_mode or "IMMEDIATE"
+        chosen = self.settings_dict["OPTIONS"].get("transaction_mode")
+        self.transaction_mode = (chosen or "IMMEDIATE").upper()
         return {"timeout": opening.TIMEOUT, **params}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -1,0 +1,159 @@
+import time
+
+import pytest
+
+from memories.redact import looks_secret, redact
+
+ALNUM = "Ab3Cd5Ef7Gh9Ij1Kl3Mn5Op7Qr9St1Uv3Wx5Yz7Ab9Cd1Ef3Gh5Ij7Kl9Mn1Op3"
+HEX = "0123456789abcdef" * 4
+KEY_BODY = "\n".join([ALNUM] * 4)
+
+# Put together here, so that no scanner takes this file for a leak.
+SECRETS = [
+    ("aws-access-key", "AKIA" + "IOSFODNN7EXAMPLE"),
+    ("github-token", "ghp_" + ALNUM[:36]),
+    ("github-token", "github_pat_" + ALNUM[:22] + "_" + ALNUM[:59]),
+    ("gitlab-token", "glpat-" + ALNUM[:20]),
+    ("slack-token", "xoxb-" + "123456789012-" + ALNUM[:24]),
+    ("stripe-key", "sk_live_" + ALNUM[:24]),
+    ("anthropic-key", "sk-ant-" + "api03-" + ALNUM[:40]),
+    ("openai-key", "sk-" + ALNUM[:48]),
+    ("openai-key", "sk-proj-" + ALNUM[:48]),
+    ("google-key", "AIza" + ALNUM[:35]),
+    ("npm-token", "npm_" + ALNUM[:36]),
+    ("pypi-token", "pypi-" + "AgEIcHlwaS5vcmc" + ALNUM),
+    ("jwt", "eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0." + ALNUM[:43]),
+    ("huggingface-token", "hf_" + ALNUM[:34]),
+    ("sendgrid-key", "SG." + ALNUM[:22] + "." + ALNUM[:43]),
+    ("telegram-token", "123456789:AA" + ALNUM[:33]),
+    ("vault-token", "hvs." + ALNUM[:30]),
+    (
+        "private-key",
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        f"Proc-Type: 4,ENCRYPTED\n{KEY_BODY}\n-----END RSA PRIVATE KEY-----",
+    ),
+    ("private-key", f"-----BEGIN PRIVATE KEY-----\\n{ALNUM}\\n{ALNUM}"),
+]
+# The text, what must be gone, and the name.
+IN_CONTEXT = [
+    ("postgres://app:s3cr3t!@db:5432/x", "s3cr3t!", "url-password"),
+    ("https://:abc123@cache.example.org", "abc123", "url-password"),
+    ("Authorization: Bearer abcdef123456", "abcdef123456", "authorization"),
+    ('"authorization": "Basic dXNlcjpwYXNz"', "dXNlcjpwYXNz", "authorization"),
+    ("password=hunter2", "hunter2", "password"),
+    ("--password=swordfish", "swordfish", "password"),
+    ('{"dbPassword": "Tr0ub4dor&3"}', "Tr0ub4dor&3", "password"),
+    ("The password is hunter2, by the way", "hunter2", "password"),
+    ("pwd: 123456", "123456", "password"),
+    ("api_key=" + ALNUM[:20], ALNUM[:20], "secret"),
+    ("clientSecret => '" + ALNUM[:20] + "'", ALNUM[:20], "secret"),
+    ("AWS_SECRET_ACCESS_KEY=" + ALNUM[:20] + "/+", ALNUM[:20] + "/+", "secret"),
+    ("token: " + HEX[:32], HEX[:32], "secret"),
+    ("DefaultEndpoints;AccountKey=" + ALNUM + "==", ALNUM + "==", "azure-key"),
+]
+INNOCENT = [
+    "01M8MQAGC3QB2PXP0F5Z6QJZG0",
+    "token: 01M8MQAGC3QB2PXP0F5Z6QJZG0",
+    "commit d241cdb9a1f0c3e5b7d9f1a3c5e7092b4d6f8a0c",
+    "token: 123e4567-e89b-12d3-a456-426614174000",
+    "sha256:" + HEX,
+    "max_tokens=4096, tokens: 1500",
+    "token: the user must refresh it",
+    "password: required",
+    "The password is base64-encoded",
+    "password=os.environ['DB_PASSWORD']",
+    "password = config.database.password",
+    "token=${GITHUB_TOKEN}",
+    "api_key: <your key here>",
+    "secret: {{ vault.secret }}",
+    "token = get_token(user)",
+    "Authorization: Bearer $TOKEN",
+    "password=********",
+    "signing_key: rs256",
+    "task-management-and-risk-assessment for sk-learn-pipelines-everywhere",
+    "http://localhost:8080/path@version",
+    "We chose Postgres; see -----BEGIN PRIVATE KEY----- in the docs",
+    "The secret of good tests: small tables",
+    "primary key: memory_id2, foreign key: x",
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), SECRETS)
+def test_a_known_format_is_masked_and_named(name: str, secret: str) -> None:
+    result = redact(f"Deploy with {secret} from CI.")
+    assert result.text == f"Deploy with [redacted:{name}] from CI."
+    assert result.found == (name,)
+
+
+@pytest.mark.parametrize(("text", "secret", "name"), IN_CONTEXT)
+def test_a_secret_is_told_by_what_stands_before_it(
+    text: str, secret: str, name: str
+) -> None:
+    result = redact(text)
+    assert result.found == (name,)
+    assert result.text == text.replace(secret, f"[redacted:{name}]")
+
+
+@pytest.mark.parametrize("text", INNOCENT)
+def test_what_only_resembles_a_secret_stays(text: str) -> None:
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text", [secret for _, secret in SECRETS] + [text for text, _, _ in IN_CONTEXT]
+)
+def test_masking_twice_changes_nothing_more(text: str) -> None:
+    once = redact(text)
+    assert redact(once.text).text == once.text
+    assert redact(once.text).found == ()
+
+
+def test_a_pattern_may_be_added_and_another_allowed() -> None:
+    text = "badge ZZ-1234, password=hunter2"
+    assert redact(text, extra=[r"ZZ-\d+"]).found == ("password", "custom")
+    assert redact(text, allow=["^hunter"]).text == text
+    assert redact(text, allow=[".*"], extra=["badge"]).text == text
+
+
+def test_several_secrets_are_each_named_once() -> None:
+    text = " ".join(secret for _, secret in SECRETS[:4]) + " password=hunter2"
+    expected = ("aws-access-key", "github-token", "gitlab-token", "password")
+    assert redact(text).found == expected
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----" + "A" * 39,
+        "eyJabcdefgh.",
+        "://a:b",
+        "sk-aa-",
+        "SK",
+        "SG.",
+        "password=",
+        "token: ",
+        "Authorization: Bearer ",
+        "a_token_key=",
+        "aaaaaaaaaaaaaa.atlasv1.",
+        "a" * 1000,
+        "password is ",
+        "- -- --- ",
+    ],
+)
+def test_a_megabyte_takes_no_longer_than_its_length_asks(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = (unit * (size // len(unit) + 1))[:size]
+        start = time.perf_counter()
+        redact(text)
+        return time.perf_counter() - start
+
+    assert seconds(1 << 20) < 5
+
+
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [("hunter2", True), ("required", False), ("x" * 40, False), ("a.b.c", False)],
+)
+def test_a_value_is_judged_by_its_shape(value: str, secret: bool) -> None:
+    assert looks_secret(value, before=f"password: {value}") is secret
