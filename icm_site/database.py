@@ -1,0 +1,103 @@
+"""The database is there and of this version before the first operation runs."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+from filelock import FileLock, Timeout
+
+from icm_site.errors import Unavailable
+from icm_site.sqlite import backup, identity
+from memories import indexes
+
+LOCK_SECONDS = 120.0
+APPLIED = "migrations:"
+
+
+def ready() -> None:
+    """Make or migrate the database if it is due; one process does it, others wait.
+
+    Raises what `identity.refuse` raises, NotFound for a missing file that is to be
+    read only, Unavailable where an old file cannot be migrated.
+    """
+    path = cast(Path, settings.DATABASE_PATH)
+    identity.refuse_foreign(path, writing=False)
+    connection.ensure_connection()
+    if not _applied():
+        _migrate(path)
+    elif not read_only() and not indexes.in_step():
+        indexes.ensure()
+
+
+def read_only() -> bool:
+    """Whether this process may only read: by choice, by the file, or its version."""
+    connection.ensure_connection()
+    return bool(getattr(connection, "read_only", False))
+
+
+def fingerprint() -> str:
+    """Which migrations this installation has: a hash over their names."""
+    names = sorted(
+        f"{config.label}.{file.stem}"
+        for config in apps.get_app_configs()
+        for file in (Path(config.path) / "migrations").glob("[0-9]*.py")
+    )
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+def _applied() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'icm_metadata'")
+        if cursor.fetchone() is None:
+            return False
+        cursor.execute(
+            "SELECT 1 FROM icm_metadata WHERE key = %s", [APPLIED + fingerprint()]
+        )
+        return cursor.fetchone() is not None
+
+
+def _migrate(path: Path) -> None:
+    if read_only():
+        if identity.inspect(path).kind == "newer":
+            return
+        raise Unavailable(
+            f"{path} is empty or of an older version and must be opened for writing "
+            "once, which was not possible"
+        )
+    lock = FileLock(f"{path}.lock", timeout=LOCK_SECONDS, mode=0o600)
+    try:
+        with lock:
+            if not _applied():
+                _migrate_alone(path)
+    except Timeout:
+        raise Unavailable(
+            f"another process has been migrating {path} for {LOCK_SECONDS:.0f} s"
+        ) from None
+
+
+def _migrate_alone(path: Path) -> None:
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if plan and executor.loader.applied_migrations:
+        backup.backup(path, backup.default_target(path, datetime.now(UTC)))
+    if plan:
+        call_command("migrate", verbosity=0, interactive=False)
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA user_version = {identity.SCHEMA_VERSION:d}")
+        cursor.execute(
+            "INSERT OR IGNORE INTO icm_metadata(key, value) VALUES (%s, %s)",
+            [APPLIED + fingerprint(), datetime.now(UTC).isoformat()],
+        )
+
+
+def close() -> None:
+    """Close every connection of this process, which empties the log of the last one."""
+    connections.close_all()

@@ -1,0 +1,18 @@
+"""All operations of all apps, by name."""
+
+from __future__ import annotations
+
+from icm_site.operation import Command, Operation, Tool
+from memories.operations import OPERATIONS as MEMORIES
+
+OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in MEMORIES}
+
+TOOLS: dict[str, tuple[Operation, Tool]] = {
+    entry.tool.name: (entry, entry.tool) for entry in OPERATIONS.values() if entry.tool
+}
+
+COMMANDS: dict[tuple[str, ...], tuple[Operation, Command]] = {
+    command.words: (entry, command)
+    for entry in OPERATIONS.values()
+    for command in entry.commands
+}

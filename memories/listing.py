@@ -1,0 +1,79 @@
+"""Lists and figures over all memories, each with a constant number of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Avg, Count, Max, Min
+
+from memories.models import Memory, State
+
+SORTS = {
+    "weight": ("-usage__weight", "-id"),
+    "created": ("-created_at", "-id"),
+    "accessed": ("-usage__last_accessed", "-id"),
+}
+LIMIT = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """Figures of the whole database; `hidden` counts rows by state."""
+
+    memories: int
+    topics: int
+    average_weight: float
+    oldest: datetime | None
+    newest: datetime | None
+    hidden: dict[str, int]
+
+
+def listed(
+    *, topic: str | None, sort: str, limit: int | None
+) -> tuple[list[Memory], int]:
+    """Live memories in order, and how many there are before the limit."""
+    rows = Memory.objects.live().with_usage()
+    if topic is not None:
+        rows = rows.in_topic(topic)
+    bound = LIMIT if limit is None else min(max(limit, 0), LIMIT)
+    return list(rows.order_by(*SORTS[sort])[:bound]), rows.count()
+
+
+def topics() -> list[tuple[str, int]]:
+    """Topics with the number of their live memories, by name.
+
+    Spellings that differ in case alone are one topic, shown as its first.
+    """
+    rows = (
+        Memory.objects.live()
+        .values("topic_key")
+        .annotate(name=Min("topic"), count=Count("id"))
+        .order_by("topic_key")
+    )
+    return [(row["name"], row["count"]) for row in rows]
+
+
+def stats() -> Stats:
+    live = Memory.objects.live()
+    figures = live.aggregate(
+        count=Count("id"),
+        topics=Count("topic_key", distinct=True),
+        weight=Avg("usage__weight"),
+        oldest=Min("created_at"),
+        newest=Max("created_at"),
+    )
+    hidden = (
+        Memory.objects.exclude(state=State.LIVE)
+        .values_list("state")
+        .annotate(count=Count("id"))
+        .order_by("state")
+    )
+    return Stats(
+        memories=figures["count"],
+        topics=figures["topics"],
+        average_weight=figures["weight"] or 0.0,
+        oldest=figures["oldest"],
+        newest=figures["newest"],
+        hidden=dict(hidden),
+    )

@@ -1,0 +1,513 @@
+"""The operations of memories: what agents, people and programs can ask for."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from icm_site.caller import Caller
+from icm_site.errors import InvalidInput, NotFound
+from icm_site.operation import Command, Operation, Tool
+from memories import (
+    embedder,
+    embedding,
+    history,
+    indexes,
+    listing,
+    recall,
+    records,
+    store,
+    texts,
+)
+from memories.schemas import (
+    EmbeddingsResult,
+    EmbedParams,
+    EmbedResult,
+    Explanation,
+    ForgetParams,
+    ForgetResult,
+    ForgetTopicParams,
+    GetParams,
+    GetResult,
+    ListParams,
+    ListResult,
+    NoParams,
+    RecallParams,
+    RecallResult,
+    RenameTopicParams,
+    RenameTopicResult,
+    StatsResult,
+    StoreParams,
+    StoreResult,
+    TopicCount,
+    TopicsResult,
+    UndoParams,
+    UndoResult,
+    UpdateParams,
+)
+
+
+def memory_store(params: StoreParams, caller: Caller) -> StoreResult:
+    """Store one durable fact so that later sessions and other agents can recall it.
+
+    Use it right after a decision, a solved error, a stated preference or a finished
+    piece of work. Not for passing chatter, code, secrets or what a file in the
+    repository says already. Storing the same text again adds nothing.
+    """
+    done = store.store(**params.model_dump(), caller=caller)
+    embedding.embed_memories([done.memory], embedding.database_embedder())
+    return _store_result(done, caller)
+
+
+def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
+    """Search the memories by words and by meaning, in any language.
+
+    Use it at the start of a task and before deciding something that may have been
+    decided before. Ask in plain words. Not for listing everything, and not for
+    questions that the files at hand answer.
+    """
+    del caller
+    found = recall.recall(**params.model_dump())
+    hits = records.records(
+        [hit.memory for hit in found.hits],
+        scores={hit.memory.pk: hit.score for hit in found.hits},
+        explanations={
+            hit.memory.pk: Explanation(arms=hit.arms, decided=hit.decided)
+            for hit in found.hits
+            if params.explain
+        },
+    )
+    return RecallResult(query=params.query, hits=hits, notes=list(found.notes))
+
+
+def memory_get(params: GetParams, caller: Caller) -> GetResult:
+    """Show one memory by its id, in full, with the history of its changes."""
+    del caller
+    try:
+        memory = history.find_memory(params.id)
+    except NotFound:
+        return GetResult(id=params.id, memory=None, history=[])
+    return GetResult(
+        id=memory.ulid,
+        memory=records.record(memory),
+        history=records.history_entries(memory),
+    )
+
+
+def memory_list(params: ListParams, caller: Caller) -> ListResult:
+    """List memories of a topic or of all topics, without a search."""
+    del caller
+    if params.topic is None and not params.all:
+        hint = "Give a topic with -t, or -a for all memories."
+        return ListResult(memories=[], total=0, hint=hint)
+    rows, total = listing.listed(
+        topic=params.topic, sort=params.sort, limit=params.limit
+    )
+    return ListResult(memories=records.records(rows), total=total)
+
+
+def memory_update(params: UpdateParams, caller: Caller) -> StoreResult:
+    """Correct a memory in place: its text, topic, importance or keywords.
+
+    Use it when a stored fact was wrong or has become more precise. When a fact
+    changed in the world, store the new one with `supersedes` instead.
+    """
+    fields = params.model_dump(exclude={"id"})
+    done = store.update(params.id, **fields, caller=caller)
+    embedding.embed_memories([done.memory], embedding.database_embedder())
+    return _store_result(done, caller)
+
+
+def memory_forget(params: ForgetParams, caller: Caller) -> ForgetResult:
+    """Hide one memory that is wrong or of no use any more. It can be undone."""
+    if (params.id is None) == (params.topic is None):
+        raise InvalidInput("give either the id of a memory or a topic")
+    if params.topic is not None:
+        return memory_forget_topic(ForgetTopicParams(topic=params.topic), caller)
+    memory, change = store.forget(params.id or "", caller=caller)
+    return ForgetResult(id=memory.ulid, topic=None, count=1, change=change.ulid)
+
+
+def memory_forget_topic(params: ForgetTopicParams, caller: Caller) -> ForgetResult:
+    """Hide all memories of exactly one topic. It can be undone."""
+    count, change = store.forget_topic(params.topic, caller=caller)
+    return ForgetResult(
+        id=None,
+        topic=params.topic.strip(),
+        count=count,
+        change=change.ulid if change else None,
+    )
+
+
+def memory_undo(params: UndoParams, caller: Caller) -> UndoResult:
+    """Take back a change, or the last change of a memory. An undo can be undone.
+
+    Use it when a store, update or forget turns out to have been a mistake.
+    """
+    change, memories = history.undo(params.id, caller=caller, now=timezone.now())
+    embedding.embed_missing(memories)
+    undid = change.undoes
+    assert undid is not None
+    return UndoResult(
+        change=change.ulid,
+        undid=undid.ulid,
+        operation=undid.operation,
+        ids=[memory.ulid for memory in memories],
+    )
+
+
+def memory_list_topics(params: NoParams, caller: Caller) -> TopicsResult:
+    """List the topics with the number of their memories.
+
+    Use it to learn under which names things are stored before storing or recalling.
+    """
+    del params, caller
+    rows = [TopicCount(topic=name, count=count) for name, count in listing.topics()]
+    return TopicsResult(topics=rows)
+
+
+def memory_rename_topic(params: RenameTopicParams, caller: Caller) -> RenameTopicResult:
+    """Rename a topic, or merge it into another one. It can be undone."""
+    moved, merged, change = store.rename_topic(params.old, params.new, caller=caller)
+    if moved == 0:
+        raise NotFound(f"topic not found: {params.old.strip()}")
+    return RenameTopicResult(
+        old=params.old.strip(),
+        new=params.new.strip(),
+        moved=moved,
+        merged=merged,
+        change=change.ulid if change else None,
+    )
+
+
+def memory_stats(params: NoParams, caller: Caller) -> StatsResult:
+    """Figures of the whole memory: counts, weight, age, search by meaning."""
+    del params, caller
+    figures, coverage = listing.stats(), embedding.coverage()
+    text_index, vector_index = indexes.states()
+    return StatsResult(
+        memories=figures.memories,
+        topics=figures.topics,
+        average_weight=round(figures.average_weight, 3),
+        oldest=figures.oldest,
+        newest=figures.newest,
+        embedded=coverage.embedded,
+        searchable=coverage.total,
+        model=coverage.model,
+        reason=coverage.reason,
+        hidden=figures.hidden,
+        text_index=text_index,
+        vector_index=vector_index,
+        note=embedding.mismatch(),
+    )
+
+
+def memory_embed_all(
+    params: EmbedParams, caller: Caller, progress: embedding.Progress | None = None
+) -> EmbedResult:
+    """Give every memory that lacks one its vector, so that meaning finds it.
+
+    Use it after embeddings were off or a model was missing; stores do it themselves.
+    """
+    del caller
+    done = embedding.backfill(
+        topic=params.topic, batch_size=params.batch_size, progress=progress
+    )
+    return EmbedResult(embedded=done.done, total=done.total, errors=done.errors)
+
+
+def embeddings_status(params: NoParams, caller: Caller) -> EmbeddingsResult:
+    """Which model turns text into vectors, whether it is to be had, and coverage."""
+    del params, caller
+    coverage = embedding.coverage()
+    status = embedder.status(embedding.database_model())
+    return EmbeddingsResult(
+        model=status.name,
+        available=status.available,
+        reason=status.reason,
+        embedded=coverage.embedded,
+        searchable=coverage.total,
+        note=embedding.mismatch(),
+    )
+
+
+def _store_result(done: store.Stored, caller: Caller) -> StoreResult:
+    return StoreResult(
+        id=done.memory.ulid,
+        created=done.created,
+        similarity=done.similarity,
+        change=done.change.ulid if done.change else None,
+        topic=done.memory.topic,
+        in_topic=done.in_topic,
+        supersedes=done.replaced.ulid if done.replaced else None,
+        redacted=list(done.redacted),
+        project=caller.project,
+    )
+
+
+def _project(caller: Caller) -> str:
+    return caller.project
+
+
+def _remembered_topic(caller: Caller) -> str:
+    return caller.project or "general"
+
+
+def _missing_exit(result: GetResult) -> int:
+    return 0 if result.memory else 1
+
+
+_TOPIC, _IMPORTANCE = ("-t", "--topic"), ("-i", "--importance")
+_KEYWORDS, _LIMIT = ("-k", "--keywords"), ("-l", "--limit")
+
+OPERATIONS = [
+    Operation(
+        run=memory_store,
+        example={"topic": "decisions-shop", "content": "We chose Postgres 16."},
+        tool=Tool(
+            name="icm_memory_store",
+            formats={"text": texts.stored_tool},
+            compact=texts.stored_compact,
+            lean=True,
+            stores=True,
+            idempotent=True,
+            hidden=frozenset({"allow_secret"}),
+        ),
+        commands=(
+            Command(
+                words=("store",),
+                formats={"text": texts.stored},
+                flags={
+                    "topic": _TOPIC,
+                    "content": ("-c", "--content"),
+                    "importance": _IMPORTANCE,
+                    "keywords": _KEYWORDS,
+                    "raw_excerpt": ("-r", "--raw"),
+                },
+            ),
+            Command(
+                words=("remember",),
+                formats={"text": texts.stored},
+                flags={
+                    "content": (),
+                    "topic": _TOPIC,
+                    "importance": _IMPORTANCE,
+                    "keywords": _KEYWORDS,
+                    "raw_excerpt": ("-r", "--raw"),
+                },
+                fill={"topic": _remembered_topic},
+                note=texts.project_note,
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_recall,
+        writes=False,
+        example={"query": "which database did we choose"},
+        tool=Tool(
+            name="icm_memory_recall",
+            formats={"text": texts.recalled_tool, "json": texts.recalled_json},
+            compact=texts.recalled_compact,
+            lean=True,
+            reads=True,
+            ranges={"limit": (1, 100), "max_tokens": (100, 32_000)},
+            fill={"project": _project},
+            hidden=frozenset({"engine"}),
+        ),
+        commands=(
+            Command(
+                words=("recall",),
+                formats={
+                    "toon": texts.recalled_toon,
+                    "detail": texts.recalled_detail,
+                    "json": texts.recalled_as_json,
+                    "toml": texts.recalled_toml,
+                },
+                flags={
+                    "query": (),
+                    "topic": _TOPIC,
+                    "keyword": ("-k", "--keyword"),
+                    "project": ("-p", "--project"),
+                    "limit": _LIMIT,
+                },
+                ranges={"limit": (1, 500), "max_tokens": (1, 1_000_000)},
+                note=texts.recall_notes,
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_get,
+        writes=False,
+        example={"id": "01JZZZZZZZZZZZZZZZZZZZZZZZ"},
+        tool=Tool(
+            name="icm_memory_get",
+            formats={"text": texts.shown, "json": texts.shown_json},
+            lean=True,
+            reads=True,
+        ),
+        commands=(
+            Command(
+                words=("show",),
+                formats={"text": texts.shown, "json": texts.shown_json},
+                flags={"id": ()},
+                exit_code=_missing_exit,
+            ),
+            Command(
+                words=("history",),
+                formats={"text": texts.history, "json": texts.shown_json},
+                flags={"id": ()},
+                exit_code=_missing_exit,
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_list,
+        writes=False,
+        example={"all": True},
+        commands=(
+            Command(
+                words=("list",),
+                formats={
+                    "human": texts.listed_table,
+                    "toon": texts.listed_toon,
+                    "json": texts.listed_json,
+                    "toml": texts.listed_toml,
+                },
+                flags={
+                    "topic": _TOPIC,
+                    "all": ("-a", "--all"),
+                    "sort": ("-s", "--sort"),
+                    "limit": _LIMIT,
+                },
+                ranges={"limit": (0, 1_000_000)},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_update,
+        example={
+            "id": "01JZZZZZZZZZZZZZZZZZZZZZZZ",
+            "content": "We chose Postgres 17.",
+        },
+        tool=Tool(
+            name="icm_memory_update",
+            formats={"text": texts.updated_tool},
+            compact=texts.stored_compact,
+            lean=True,
+            stores=True,
+            idempotent=True,
+            hidden=frozenset({"allow_secret"}),
+        ),
+        commands=(
+            Command(
+                words=("update",),
+                formats={"text": texts.updated},
+                flags={
+                    "id": (),
+                    "content": ("-c", "--content"),
+                    "topic": _TOPIC,
+                    "importance": _IMPORTANCE,
+                    "keywords": _KEYWORDS,
+                    "raw_excerpt": ("-r", "--raw"),
+                },
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_forget,
+        example={"id": "01JZZZZZZZZZZZZZZZZZZZZZZZ"},
+        tool=Tool(
+            name="icm_memory_forget",
+            formats={"text": texts.forgotten_tool},
+            lean=True,
+            destroys=True,
+            required=("id",),
+            hidden=frozenset({"topic"}),
+        ),
+        commands=(
+            Command(
+                words=("forget",),
+                formats={"text": texts.forgotten},
+                flags={"id": (), "topic": _TOPIC},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_forget_topic,
+        example={"topic": "decisions-shop"},
+        tool=Tool(
+            name="icm_memory_forget_topic",
+            formats={"text": texts.forgotten_tool},
+            destroys=True,
+        ),
+    ),
+    Operation(
+        run=memory_undo,
+        example={"id": "01JZZZZZZZZZZZZZZZZZZZZZZZ"},
+        tool=Tool(name="icm_memory_undo", formats={"text": texts.undone}, lean=True),
+        commands=(
+            Command(words=("undo",), formats={"text": texts.undone}, flags={"id": ()}),
+        ),
+    ),
+    Operation(
+        run=memory_list_topics,
+        writes=False,
+        tool=Tool(
+            name="icm_memory_list_topics",
+            formats={"text": texts.topics_tool},
+            lean=True,
+            reads=True,
+        ),
+        commands=(
+            Command(
+                words=("topics",),
+                formats={"human": texts.topics_table, "json": texts.topics_json},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_rename_topic,
+        example={"old": "decisions-shop", "new": "decisions-store"},
+        commands=(
+            Command(
+                words=("topics", "rename"),
+                formats={"text": texts.renamed},
+                flags={"old": (), "new": ()},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_stats,
+        writes=False,
+        tool=Tool(name="icm_memory_stats", formats={"text": texts.stats}, reads=True),
+        commands=(
+            Command(
+                words=("stats",),
+                formats={"text": texts.stats, "json": texts.stats_json},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_embed_all,
+        tool=Tool(
+            name="icm_memory_embed_all",
+            formats={"text": texts.embedded},
+            idempotent=True,
+            needs_embedder=True,
+            hidden=frozenset({"batch_size"}),
+        ),
+        commands=(
+            Command(
+                words=("embed",),
+                formats={"text": texts.embedded},
+                flags={"topic": _TOPIC, "batch_size": ("-b", "--batch-size")},
+            ),
+        ),
+    ),
+    Operation(
+        run=embeddings_status,
+        writes=False,
+        commands=(
+            Command(words=("embeddings", "status"), formats={"text": texts.embeddings}),
+        ),
+    ),
+]

@@ -1,0 +1,203 @@
+"""Recall: what is asked, within which memories, and what is noted of the answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from icm_site.sqlite.opening import TIMEOUT
+from memories import embedding, projects, rank, search
+from memories.models import Memory
+from memories.rank import Hit
+from memories.search import Scope
+from memories.vectors import MatrixVectors
+
+logger = logging.getLogger(__name__)
+
+COUNTED_ROWS = 20
+COUNT_WAIT_MS = 100
+BUDGET_LIMIT = 100
+# What a memory of no particular project must score to be used inside a project.
+SHARED_MIN_SCORE = 0.25
+
+TOPICS = "SELECT DISTINCT topic FROM memories WHERE state IN ('live', 'superseded')"
+COUNT_ACCESS = """
+UPDATE memory_usage SET access_count = access_count + 1, last_accessed = ?
+WHERE memory_id IN (SELECT value FROM json_each(?))
+"""
+
+_matrices: dict[tuple[str, str], MatrixVectors] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """A memory that was found: `arms` maps an arm to rank (from 1) and value."""
+
+    memory: Memory
+    score: float
+    arms: Mapping[str, tuple[int, float]]
+    decided: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    hits: list[Recalled]
+    notes: tuple[str, ...] = ()
+
+
+def recall(
+    *,
+    query: str,
+    topic: str | None = None,
+    keyword: str | None = None,
+    project: str | None = None,
+    limit: int = 5,
+    max_tokens: int | None = None,
+    min_score: float = 0.0,
+    engine: str = "default",
+    now: datetime | None = None,
+    count: bool = True,
+) -> Answer:
+    """The memories that answer a query, best first.
+
+    `project` empty or None means all projects; `max_tokens` (4 characters each)
+    replaces `limit`. With `count`, the rows shown count as accessed, best effort.
+    """
+    wanted = BUDGET_LIMIT if max_tokens is not None else limit
+    hits = _find(query, topic, keyword, project, wanted, min_score, engine)
+    answer = _load(hits)
+    if max_tokens is not None:
+        texts = [_rendered(hit.memory) for hit in answer]
+        answer = [answer[i] for i in rank.fit_budget(texts, max_tokens)]
+    if count:
+        count_access([hit.memory.pk for hit in answer], now=now or timezone.now())
+    note = embedding.mismatch()
+    return Answer(hits=answer, notes=(note,) if note else ())
+
+
+def _find(
+    query: str,
+    topic: str | None,
+    keyword: str | None,
+    project: str | None,
+    limit: int,
+    min_score: float,
+    engine: str,
+) -> list[Hit]:
+    raw = raw_connection()
+    model = embedding.database_embedder()
+    vector = embedding.embed_query(query, model)
+    vectors = None
+    if model is not None and vector is not None:
+        vectors = matrix(model.name, model.dimensions)
+
+    def ask(scope: Scope, floor: float, wanted: int) -> list[Hit]:
+        return search.find(
+            raw,
+            query,
+            scope=scope,
+            limit=wanted,
+            min_score=floor,
+            engine=engine,
+            query_vector=vector,
+            vectors=vectors,
+        )
+
+    first, shared = _scopes(raw, topic, keyword, project)
+    hits = ask(first, min_score, limit)
+    if shared is not None and len(hits) < limit:
+        more = ask(shared, max(min_score, SHARED_MIN_SCORE), limit - len(hits))
+        hits = [*hits, *more]
+    return hits
+
+
+def _scopes(
+    raw: Any, topic: str | None, keyword: str | None, project: str | None
+) -> tuple[Scope, Scope | None]:
+    """The memories that are asked first, and the second tier inside a project."""
+    word = keyword.strip().casefold() if keyword and keyword.strip() else None
+    if not project and topic is None:
+        return Scope(keyword=word), None
+    topics: Sequence[str] = [row[0] for row in raw.execute(TOPICS)]
+    if topic is not None:
+        topics = search.topics_matching(topic, topics)
+    if not project:
+        return Scope(topics=tuple(topics), keyword=word), None
+    own = tuple(
+        name
+        for name in topics
+        if projects.segment_match(name, project) or projects.is_global_topic(name)
+    )
+    shared = tuple(n for n in topics if projects.is_kind_only(n) and n not in own)
+    second = Scope(topics=shared, keyword=word) if shared else None
+    return Scope(topics=own, keyword=word), second
+
+
+def _load(hits: Sequence[Hit]) -> list[Recalled]:
+    keys = [hit.memory_id for hit in hits]
+    rows = {m.pk: m for m in Memory.objects.with_usage().filter(pk__in=keys)}
+    return [
+        Recalled(
+            memory=rows[hit.memory_id],
+            score=hit.score,
+            arms={
+                arm: (place, hit.values.get(VALUE_OF.get(arm, arm), 0.0))
+                for arm, place in hit.ranks.items()
+            },
+            decided=f"decided by {hit.decided}" if hit.decided else "",
+        )
+        for hit in hits
+        if hit.memory_id in rows
+    ]
+
+
+VALUE_OF = {"text": "bm25", "vector": "cosine"}
+
+
+def _rendered(memory: Memory) -> str:
+    """The text by which a budget is spent, as an MCP client sees it."""
+    lines = [f"--- {memory.ulid} [score: 0.000] ---", f"topic: {memory.topic}"]
+    lines += [f"importance: {memory.importance}", "weight: 0.000"]
+    lines.append(f"summary: {memory.summary}")
+    if memory.keywords:
+        lines.append(f"keywords: {', '.join(memory.keywords)}")
+    if memory.raw_excerpt:
+        lines.append(f"raw: {memory.raw_excerpt[:2048]}")
+    return "\n".join([*lines, ""])
+
+
+def count_access(keys: Sequence[int], *, now: datetime) -> None:
+    """Note that memories were shown; a busy or read-only database is left alone."""
+    if not keys:
+        return
+    raw = raw_connection()
+    moment = now.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
+    try:
+        raw.execute(f"PRAGMA busy_timeout = {COUNT_WAIT_MS:d}")
+        raw.execute(COUNT_ACCESS, (moment, json.dumps(list(keys[:COUNTED_ROWS]))))
+    except sqlite3.OperationalError as error:
+        logger.debug("access was not counted: %s", error)
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {int(TIMEOUT * 1000):d}")
+
+
+def raw_connection() -> Any:
+    """The driver's connection under Django's: recall runs without the ORM."""
+    connection.ensure_connection()
+    return connection.connection
+
+
+def matrix(model: str, dimensions: int) -> MatrixVectors:
+    """The vectors of this database and model, kept in memory by this process."""
+    key = (str(connection.settings_dict["NAME"]), model)
+    if key not in _matrices:
+        _matrices[key] = MatrixVectors(model=model, dimensions=dimensions)
+    return _matrices[key]

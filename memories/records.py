@@ -1,0 +1,122 @@
+"""Memories as the records that surfaces show; a constant number of queries a list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from memories import history
+from memories.models import Memory, MemoryLink, MemoryRevision, MemoryVector
+from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
+
+
+def record(memory: Memory) -> MemoryRecord:
+    return records([memory])[0]
+
+
+def records(
+    memories: Sequence[Memory],
+    *,
+    scores: Mapping[int, float] | None = None,
+    explanations: Mapping[int, Explanation] | None = None,
+) -> list[MemoryRecord]:
+    """Records in the given order; `scores` and `explanations` by integer key.
+
+    The memories come with their usage loaded.
+    """
+    keys = [memory.pk for memory in memories]
+    embedded = set(
+        MemoryVector.objects.filter(memory_id__in=keys).values_list(
+            "memory_id", flat=True
+        )
+    )
+    related, replaces, successors = (
+        _related(keys),
+        _replaced(keys),
+        _successors(memories),
+    )
+    return [
+        MemoryRecord(
+            id=memory.ulid,
+            created_at=memory.created_at,
+            updated_at=memory.updated_at,
+            last_accessed=memory.usage.last_accessed,
+            access_count=memory.usage.access_count,
+            weight=memory.usage.weight,
+            topic=memory.topic,
+            summary=memory.summary,
+            raw_excerpt=memory.raw_excerpt,
+            keywords=memory.keywords,
+            importance=memory.importance,
+            source=Source(type=memory.source_type, data=memory.source_data),
+            origin=memory.origin,
+            host=memory.host,
+            state=memory.state,
+            related_ids=related[memory.pk],
+            superseded_by=successors.get(memory.superseded_by_id or 0),
+            replaces=replaces[memory.pk],
+            has_embedding=memory.pk in embedded,
+            score=(scores or {}).get(memory.pk),
+            explain=(explanations or {}).get(memory.pk),
+        )
+        for memory in memories
+    ]
+
+
+def _related(keys: Sequence[int]) -> dict[int, list[str]]:
+    rows = (
+        MemoryLink.objects.filter(source_id__in=keys, target__state="live")
+        .order_by("-score", "target_id")
+        .values_list("source_id", "target__ulid")
+    )
+    found: dict[int, list[str]] = defaultdict(list)
+    for source, ulid in rows:
+        found[source].append(ulid)
+    return found
+
+
+def _replaced(keys: Sequence[int]) -> dict[int, list[str]]:
+    rows = (
+        Memory.objects.filter(superseded_by_id__in=keys, state="superseded")
+        .order_by("id")
+        .values_list("superseded_by_id", "ulid")
+    )
+    found: dict[int, list[str]] = defaultdict(list)
+    for successor, ulid in rows:
+        found[successor or 0].append(ulid)
+    return found
+
+
+def _successors(memories: Sequence[Memory]) -> dict[int, str]:
+    keys = {memory.superseded_by_id for memory in memories if memory.superseded_by_id}
+    return dict(Memory.objects.filter(pk__in=keys).values_list("pk", "ulid"))
+
+
+def history_entries(memory: Memory) -> list[HistoryEntry]:
+    """What happened to a memory, newest first, each with the fields it changed."""
+    entries, after = [], history.snapshot(memory)
+    for revision in history.revisions(memory):
+        entries.append(_entry(revision, after))
+        after = revision.before or {}
+    return entries
+
+
+def _entry(revision: MemoryRevision, after: Mapping[str, object]) -> HistoryEntry:
+    change, before = revision.change, revision.before
+    changed = {
+        name: value
+        for name, value in after.items()
+        if before is None or before.get(name) != value
+    }
+    return HistoryEntry(
+        change=change.ulid,
+        operation=change.operation,
+        at=change.at,
+        surface=change.surface,
+        origin=change.origin,
+        host=change.host,
+        undone=change.undone,
+        undoes=change.undoes.ulid if change.undoes else None,
+        before=None if before is None else {name: before.get(name) for name in changed},
+        after=changed,
+    )

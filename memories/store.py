@@ -1,0 +1,349 @@
+"""The only code that writes the text of memories: store, update, forget, rename."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from icm_site import conf
+from icm_site.caller import Caller
+from icm_site.errors import Conflict, InvalidInput
+from memories import history, validation
+from memories.models import (
+    Change,
+    Importance,
+    Memory,
+    MemoryHash,
+    MemoryUsage,
+    Origin,
+    State,
+)
+from memories.redact import redact
+
+CONSOLIDATE_ABOVE = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What a store did.
+
+    `similarity` is None for a new memory and 1.0 where the text was there before;
+    `in_topic` counts the live, not critical memories of the topic afterwards.
+    """
+
+    memory: Memory
+    change: Change | None
+    similarity: float | None = None
+    in_topic: int = 0
+    redacted: tuple[str, ...] = ()
+    replaced: Memory | None = None
+
+    @property
+    def created(self) -> bool:
+        return self.similarity is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Text:
+    """Checked fields of a memory, secrets masked."""
+
+    topic: str
+    summary: str
+    raw_excerpt: str | None
+    keywords: list[str]
+    redacted: tuple[str, ...]
+
+
+def store(
+    *,
+    topic: str,
+    content: str,
+    caller: Caller,
+    importance: str = "",
+    keywords: Iterable[str] = (),
+    raw_excerpt: str | None = None,
+    supersedes: str | None = None,
+    occurred_at: datetime | None = None,
+    created_at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    allow_secret: bool = False,
+    dedup: bool = True,
+    now: datetime | None = None,
+) -> Stored:
+    """Store a text, or refresh the memory that holds it already.
+
+    `importance` defaults to the configured one. `supersedes` names the memory that
+    this one replaces. `created_at` dates an imported memory. Raises InvalidInput,
+    NotFound for an unknown `supersedes`, Conflict where it is not live.
+    """
+    now = now or timezone.now()
+    text = _checked(topic, content, raw_excerpt, keywords, allow_secret=allow_secret)
+    rank = validation.importance(importance or conf.current().memory.default_importance)
+    memory = Memory(
+        topic=text.topic,
+        summary=text.summary,
+        raw_excerpt=text.raw_excerpt,
+        keywords=text.keywords,
+        importance=rank,
+        metadata=dict(metadata or {}),
+        occurred_at=occurred_at,
+        created_at=created_at or now,
+        updated_at=now,
+        **_origin(caller),
+    )
+    memory.derive()
+    old = history.find_memory(supersedes) if supersedes else None
+    with history.change("store", caller=caller, now=now) as log:
+        same = _same_text(memory.summary_hash) if dedup else None
+        if same is not None:
+            _refresh(same, memory, log=log, now=now)
+        else:
+            _insert(memory, log=log, now=now)
+        kept = same or memory
+        if old is not None:
+            _supersede(old, by=kept, log=log, now=now)
+    return Stored(
+        memory=kept,
+        change=log.change if log.before else None,
+        similarity=None if same is None else 1.0,
+        in_topic=_count_for_hint(kept),
+        redacted=text.redacted,
+        replaced=old,
+    )
+
+
+def update(
+    identifier: str,
+    *,
+    caller: Caller,
+    content: str | None = None,
+    topic: str | None = None,
+    importance: str | None = None,
+    keywords: Iterable[str] | None = None,
+    raw_excerpt: str | None = None,
+    allow_secret: bool = False,
+    now: datetime | None = None,
+) -> Stored:
+    """Change the given fields of a memory; its weight goes back to 1.0.
+
+    Raises NotFound, InvalidInput, Conflict where the memory is not live or where
+    another live memory of the topic has the new text.
+    """
+    now = now or timezone.now()
+    if all(v is None for v in (content, topic, importance, keywords, raw_excerpt)):
+        raise InvalidInput("nothing to update: give content or another field")
+    with history.change("update", caller=caller, now=now) as log:
+        memory = _live(identifier)
+        text = _checked(
+            memory.topic if topic is None else topic,
+            memory.summary if content is None else content,
+            memory.raw_excerpt if raw_excerpt is None else raw_excerpt,
+            memory.keywords if keywords is None else keywords,
+            allow_secret=allow_secret or content is None,
+        )
+        log.keep(memory)
+        memory.topic, memory.summary = text.topic, text.summary
+        memory.raw_excerpt, memory.keywords = text.raw_excerpt, text.keywords
+        if importance is not None:
+            memory.importance = validation.importance(importance)
+        _refuse_taken(memory)
+        history.save(memory, now=now)
+        MemoryUsage.objects.filter(pk=memory.pk).update(weight=1.0, decayed_at=now)
+    return Stored(
+        memory=memory,
+        change=log.change,
+        in_topic=_count_for_hint(memory),
+        redacted=text.redacted,
+    )
+
+
+def forget(
+    identifier: str, *, caller: Caller, now: datetime | None = None
+) -> tuple[Memory, Change]:
+    """Hide a memory. Raises NotFound for an unknown or forgotten id."""
+    now = now or timezone.now()
+    with history.change("forget", caller=caller, now=now) as log:
+        memory = history.find_memory(identifier)
+        if memory.state == State.FORGOTTEN:
+            raise Conflict(f"memory {memory.ulid} is forgotten already")
+        _hide([memory], State.FORGOTTEN, log=log, now=now)
+    return memory, log.change
+
+
+def forget_topic(
+    topic: str, *, caller: Caller, now: datetime | None = None
+) -> tuple[int, Change | None]:
+    """Hide all memories of a topic; returns how many. Raises InvalidInput."""
+    name = validation.topic(topic)
+    now = now or timezone.now()
+    with history.change("forget_topic", caller=caller, now=now) as log:
+        rows = list(_searchable().in_topic(name))
+        _hide(rows, State.FORGOTTEN, log=log, now=now)
+    return len(rows), log.change if rows else None
+
+
+def rename_topic(
+    old: str, new: str, *, caller: Caller, now: datetime | None = None
+) -> tuple[int, int, Change | None]:
+    """Move the memories of a topic to another name, merging equal texts.
+
+    Returns how many moved and how many of those were hidden, since the new topic
+    holds the same text. Raises InvalidInput.
+    """
+    source, target = validation.topic(old), validation.topic(new)
+    now = now or timezone.now()
+    merged = 0
+    with history.change("rename_topic", caller=caller, now=now) as log:
+        rows = list(_searchable().in_topic(source).order_by("id"))
+        for memory in rows:
+            merged += _move(memory, target, log=log, now=now)
+    return len(rows), merged, log.change if rows else None
+
+
+def _searchable() -> Any:
+    return Memory.objects.filter(state__in=[State.LIVE, State.SUPERSEDED])
+
+
+def _move(memory: Memory, topic: str, *, log: history.Log, now: datetime) -> bool:
+    """Give a memory another topic; True if it was hidden behind an equal one."""
+    log.keep(memory)
+    memory.topic = topic
+    memory.derive()
+    same = _same_text(memory.summary_hash)
+    if memory.is_live and same is not None and same.pk != memory.pk:
+        _refresh(same, memory, log=log, now=now)
+        memory.state = State.ARCHIVED
+        memory.superseded_by = same
+    history.save(memory, now=now)
+    return memory.state == State.ARCHIVED
+
+
+def _checked(
+    topic: str,
+    content: str,
+    raw_excerpt: str | None,
+    keywords: Iterable[str],
+    *,
+    allow_secret: bool,
+) -> _Text:
+    found: list[str] = []
+
+    def clean(value: str) -> str:
+        if allow_secret:
+            return value
+        settings = conf.current().redaction
+        result = redact(value, extra=settings.extra, allow=settings.allow)
+        found.extend(result.found)
+        return result.text
+
+    # Sizes first: a text that will be refused is not worth the masking.
+    validation.summary(content)
+    validation.raw_excerpt(raw_excerpt)
+    return _Text(
+        topic=validation.topic(clean(topic)),
+        summary=validation.summary(clean(content)),
+        raw_excerpt=validation.raw_excerpt(clean(raw_excerpt) if raw_excerpt else None),
+        keywords=validation.keywords(clean(word) for word in keywords),
+        redacted=tuple(dict.fromkeys(found)),
+    )
+
+
+def _origin(caller: Caller) -> dict[str, Any]:
+    """Columns that say who stored a memory."""
+    details = {name: value for name, value in caller.details.items() if value}
+    if caller.agent_session:
+        details["session_id"] = caller.agent_session
+    if caller.project:
+        details["project"] = caller.project
+    kinds = {"claude-code": "claude_code"}
+    source = kinds.get(caller.host, "manual" if caller.origin == Origin.USER else "")
+    return {
+        "origin": caller.origin,
+        "host": caller.host,
+        "agent_session": caller.agent_session,
+        "source_type": source or "conversation",
+        "source_data": details,
+    }
+
+
+def _same_text(summary_hash: str) -> Memory | None:
+    """The live memory that holds the text, or into which it was merged."""
+    live = Memory.objects.live().with_usage()
+    found = live.filter(summary_hash=summary_hash).first()
+    return found or live.filter(hashes__summary_hash=summary_hash).first()
+
+
+def _refuse_taken(memory: Memory) -> None:
+    memory.derive()
+    same = Memory.objects.live().filter(summary_hash=memory.summary_hash)
+    taken = same.exclude(pk=memory.pk).first()
+    if taken is not None:
+        raise Conflict(f"memory {taken.ulid} of this topic has the same text")
+
+
+def _insert(memory: Memory, *, log: history.Log, now: datetime) -> None:
+    memory.save(force_insert=True)
+    memory.usage = MemoryUsage(
+        memory=memory,
+        importance=memory.importance,
+        last_accessed=memory.created_at,
+        decayed_at=max(memory.created_at, now),
+    )
+    memory.usage.save(force_insert=True)
+    log.created(memory)
+
+
+def _refresh(kept: Memory, given: Memory, *, log: history.Log, now: datetime) -> None:
+    """Take over what a repeated store adds: importance, keywords, raw excerpt."""
+    importance = max(
+        kept.importance, given.importance, key=lambda i: Importance(i).rank
+    )
+    keywords = list(dict.fromkeys([*kept.keywords, *given.keywords]))
+    keywords = keywords[: validation.KEYWORDS]
+    raw = given.raw_excerpt or kept.raw_excerpt
+    if (importance, keywords, raw) == (
+        kept.importance,
+        kept.keywords,
+        kept.raw_excerpt,
+    ):
+        return
+    log.keep(kept)
+    kept.importance, kept.keywords, kept.raw_excerpt = importance, keywords, raw
+    history.save(kept, now=now)
+
+
+def _supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> None:
+    if old.pk == by.pk:
+        raise Conflict(f"memory {old.ulid} cannot replace itself")
+    if not old.is_live:
+        raise Conflict(f"memory {old.ulid} is {old.state}, only a live one is replaced")
+    log.keep(old)
+    old.state = State.SUPERSEDED
+    old.superseded_by = by
+    history.save(old, now=now)
+
+
+def _hide(
+    memories: Iterable[Memory], state: State, *, log: history.Log, now: datetime
+) -> None:
+    for memory in memories:
+        log.keep(memory)
+        memory.state = state
+        history.save(memory, now=now)
+
+
+def _live(identifier: str) -> Memory:
+    memory = history.find_memory(identifier)
+    if not memory.is_live:
+        raise Conflict(f"memory {memory.ulid} is {memory.state}, not live")
+    return memory
+
+
+def _count_for_hint(memory: Memory) -> int:
+    rows: QuerySet[Memory] = Memory.objects.live().filter(topic_key=memory.topic_key)
+    return rows.exclude(importance=Importance.CRITICAL).count()
