@@ -1,0 +1,88 @@
+"""Who is asking: told from the variables that agents give to what they start."""
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from icm_site import git
+from icm_site.caller import Caller
+from memories.projects import project_name
+
+
+class Host(NamedTuple):
+    """A program that runs agents: what gives it away, and where its session stands."""
+
+    name: str
+    marks: tuple[str, ...]
+    session: str = ""
+
+
+# The first host with a mark wins. A variable that a person may export in a profile
+# (CODEX_HOME, GEMINI_API_KEY) is no mark.
+HOSTS = (
+    # hooks reference of Gemini CLI; its shell tool sets GEMINI_CLI=1
+    Host("gemini", ("GEMINI_CLI", "GEMINI_SESSION_ID"), "GEMINI_SESSION_ID"),
+    # github.com/cli/cli internal/agents/detect.go, and Codex's own sources
+    Host(
+        "codex",
+        ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI", "CODEX_CLI"),
+        "CODEX_THREAD_ID",
+    ),
+    Host("copilot", ("COPILOT_CLI",)),
+    Host("opencode", ("OPENCODE",)),
+    # hooks reference of Cursor; its agent's shell sets CURSOR_AGENT=1
+    Host("cursor", ("CURSOR_AGENT", "CURSOR_VERSION", "CURSOR_PROJECT_DIR")),
+    # Last: others set these too, to run what was made for Claude Code.
+    Host(
+        "claude-code",
+        ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CLI", "CLAUDE_PROJECT_DIR"),
+        "CLAUDE_CODE_SESSION_ID",
+    ),
+)
+# Surfaces that tell by themselves who is behind them.
+_ORIGINS = {"mcp": "agent", "hook": "hook", "admin": "user", "http": "user"}
+
+
+def find_host(env: Mapping[str, str]) -> Host | None:
+    """Return the agent's program that started this process, if one did."""
+    if env.get("AGENT") == "amp":  # it sets CLAUDECODE as well
+        return Host("amp", ("AGENT",))
+    for host in HOSTS:
+        if any(env.get(mark, "") not in ("", "0") for mark in host.marks):
+            return host
+    return None
+
+
+def detect(
+    env: Mapping[str, str],
+    *,
+    surface: str,
+    cwd: str | os.PathLike[str],
+    project: str | None = None,
+    name: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+) -> Caller:
+    """Return the caller of a process that has these variables and works in `cwd`.
+
+    `surface` is cli, mcp, http, admin or hook. Without `project` it is derived, with
+    `name` and `aliases` from the configuration; "" stands for none.
+    """
+    host = find_host(env)
+    if project is None:
+        project = project_name(cwd, env=env, name=name, aliases=aliases or {})
+    return Caller(
+        surface=surface,
+        origin=_ORIGINS.get(surface, "agent" if host else "user"),
+        host=host.name if host else "",
+        agent_session=env.get(host.session, "") if host and host.session else "",
+        cwd=os.fspath(cwd),
+        project=project or "",
+        details=source_details(cwd),
+    )
+
+
+def source_details(cwd: str | os.PathLike[str]) -> dict[str, str]:
+    """Return what else is known of the place: the git commit, if there is one."""
+    repository = git.find(cwd)
+    commit = git.head_commit(repository) if repository else None
+    return {"git_commit": commit} if commit else {}
