@@ -188,7 +188,9 @@ def _read(file: Path | None) -> dict[str, Any] | None:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInput(f"Config file {file}: line {line} is not UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"Config file {file}: {error}.") from error
+        last = data.rstrip().count(b"\n") + 1
+        text = str(error).replace("at end of document", f"at line {last}, at its end")
+        raise InvalidInput(f"Config file {file}: {text}.") from error
 
 
 def _dotted(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -228,7 +230,7 @@ def _unknown(
             continue
         import difflib  # only for a file with a mistake in it
 
-        near = difflib.get_close_matches(name, names, n=1)
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
         yield Unknown(file, name, near[0] if near else None)
 
 
