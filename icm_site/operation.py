@@ -61,6 +61,7 @@ class Command:
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     fill: Mapping[str, Callable[[Caller], object]] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
     note: Callable[[Any], str] | None = None
     exit_code: Callable[[Any], int] | None = None
 

@@ -66,7 +66,7 @@ def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
     questions that the files at hand answer.
     """
     del caller
-    found = recall.recall(**params.model_dump())
+    found = recall.recall(**params.model_dump(exclude={"explain"}))
     hits = records.records(
         [hit.memory for hit in found.hits],
         scores={hit.memory.pk: hit.score for hit in found.hits},
@@ -165,11 +165,17 @@ def memory_list_topics(params: NoParams, caller: Caller) -> TopicsResult:
     return TopicsResult(topics=rows)
 
 
-def memory_rename_topic(params: RenameTopicParams, caller: Caller) -> RenameTopicResult:
+def memory_rename_topic(
+    params: RenameTopicParams,
+    caller: Caller,
+    progress: embedding.Progress | None = None,
+) -> RenameTopicResult:
     """Rename a topic, or merge it into another one. It can be undone."""
     moved, merged, change = store.rename_topic(params.old, params.new, caller=caller)
     if moved == 0:
         raise NotFound(f"topic not found: {params.old.strip()}")
+    if embedding.database_embedder() is not None:
+        embedding.backfill(topic=params.new, progress=progress)
     return RenameTopicResult(
         old=params.old.strip(),
         new=params.new.strip(),

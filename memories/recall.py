@@ -201,3 +201,8 @@ def matrix(model: str, dimensions: int) -> MatrixVectors:
     if key not in _matrices:
         _matrices[key] = MatrixVectors(model=model, dimensions=dimensions)
     return _matrices[key]
+
+
+def forget_matrices() -> None:
+    """Drop the vectors kept in memory, as when another database takes the place."""
+    _matrices.clear()

@@ -18,7 +18,6 @@ from memories.models import (
     Change,
     Importance,
     Memory,
-    MemoryHash,
     MemoryUsage,
     Origin,
     State,

@@ -1,0 +1,230 @@
+"""The commands that are operations: argparse built from the registry."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+
+import django
+from pydantic.fields import FieldInfo
+from rich.console import Console, RenderableType
+from rich.progress import Progress
+
+from icm_site.cli import COMMANDS as OTHER_COMMANDS
+from icm_site.cli import UsageError
+from icm_site.errors import IcmError, Unavailable
+from icm_site.operation import Command, Operation
+from icm_site.sqlite import failures
+
+# Wide enough that a table in a file or pipe keeps each row on one line.
+PIPE_WIDTH = 1000
+
+EPILOG = """other commands:
+  serve           MCP server on standard input and output
+  config          every setting with its value and where it comes from
+  bench-quality   retrieval quality on a file or folder of questions
+
+global options, before or after the command:
+  --db PATH        the database file
+  --no-embeddings  words only: no model is loaded
+  --read-only      open an existing database without writing
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose errors are one sentence, raised and not printed."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one operation's command; returns the exit code."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
+    django.setup()
+    from icm_site.registry import COMMANDS
+
+    _refuse_unknown(arguments, {words[0] for words in COMMANDS})
+    try:
+        given = vars(parser(COMMANDS).parse_args(list(arguments)))
+    except SystemExit as stop:  # --help
+        return int(stop.code or 0)
+    words = given.pop("words_", None)
+    if words is None:
+        raise UsageError("a sub-command is missing (see `icm --help`)")
+    operation, command = COMMANDS[words]
+    return _run(operation, command, given)
+
+
+def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
+    """A sentence with the nearest command, where argparse would list them all."""
+    word = arguments[0] if arguments else ""
+    if not word or word.startswith("-") or word in known:
+        return
+    near = difflib.get_close_matches(word, [*known, *OTHER_COMMANDS], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "see `icm --help`"
+    raise UsageError(f"unknown command {word!r}: {hint}")
+
+
+def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
+    from icm_site import database
+    from memories.origin import detect
+
+    render = command.formats[given.pop("format_", None) or next(iter(command.formats))]
+    caller = detect(os.environ, surface="cli", cwd=_cwd())
+    params = operation.parse(
+        given, caller=caller, ranges=command.ranges, fill=command.fill
+    )
+    try:
+        database.ready()
+        result = _with_progress(operation, params, caller)
+    except IcmError:
+        raise
+    # The driver's own errors are conditions of the file or disk; what `explain` does
+    # not know is a fault of ours and may crash.
+    except Exception as error:
+        explained = failures.explain(error)
+        if explained is None:
+            raise
+        raise explained from error
+    if command.note and (note := command.note(result)):
+        print(note, file=sys.stderr)
+    show(render(result))
+    return command.exit_code(result) if command.exit_code else 0
+
+
+def _with_progress(operation: Operation, params: Any, caller: Any) -> Any:
+    if "progress" not in operation.run.__annotations__:
+        return operation.run(params, caller)
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(operation.name.replace("_", " "), total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        return operation.run(params, caller, progress=progress)
+
+
+def show(output: RenderableType) -> None:
+    """Print a text as it is, a table as wide as the terminal."""
+    if isinstance(output, str):
+        if output:
+            print(output)
+    else:
+        on_terminal = sys.stdout.isatty()
+        Console(width=None if on_terminal else PIPE_WIDTH).print(output)
+    sys.stdout.flush()
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Unavailable("the current folder does not exist any more") from None
+
+
+def parser(commands: Mapping[tuple[str, ...], tuple[Operation, Command]]) -> Parser:
+    """The whole command line of the operations."""
+    root = Parser(
+        prog="icm",
+        description="The memory that all AI agents on this machine share.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    groups: dict[tuple[str, ...], Any] = {
+        (): root.add_subparsers(metavar="COMMAND", title="commands")
+    }
+    parsers: dict[tuple[str, ...], Parser] = {}
+    for words, (operation, command) in sorted(commands.items()):
+        for depth in range(1, len(words)):
+            _group(groups, parsers, words[:depth])
+        sub = parsers.get(words) or _subparser(groups[words[:-1]], words, operation)
+        parsers[words] = sub
+        _arguments(sub, operation, command)
+        sub.set_defaults(words_=words)
+    return root
+
+
+def _group(
+    groups: dict[tuple[str, ...], Any],
+    parsers: dict[tuple[str, ...], Parser],
+    words: tuple[str, ...],
+) -> None:
+    if words in groups:
+        return
+    if words not in parsers:
+        parsers[words] = groups[words[:-1]].add_parser(
+            words[-1], help=f"sub-commands of {words[-1]}", allow_abbrev=False
+        )
+    groups[words] = parsers[words].add_subparsers(metavar="SUB-COMMAND")
+
+
+def _subparser(group: Any, words: tuple[str, ...], operation: Operation) -> Parser:
+    first = operation.description.split("\n\n")[0].replace("\n", " ")
+    made: Parser = group.add_parser(
+        words[-1],
+        help=first,
+        description=operation.description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return made
+
+
+def _arguments(sub: Parser, operation: Operation, command: Command) -> None:
+    for name, info in operation.params.model_fields.items():
+        if name not in command.hidden:
+            _argument(sub, name, info, command)
+    if len(command.formats) > 1:
+        first = next(iter(command.formats))
+        sub.add_argument(
+            "-f",
+            "--format",
+            dest="format_",
+            choices=list(command.formats),
+            help=f"form of the output (default: {first})",
+        )
+
+
+def _argument(sub: Parser, name: str, info: FieldInfo, command: Command) -> None:
+    flags = command.flags.get(name, (f"--{name.replace('_', '-')}",))
+    required = info.is_required() and name not in command.fill
+    options: dict[str, Any] = {"help": _help(info, command.ranges.get(name))}
+    kind = _plain(info.annotation)
+    if kind is bool:
+        sub.add_argument(*flags, dest=name, action="store_true", **options)
+        return
+    if get_origin(kind) is Literal:
+        options["metavar"] = "{" + ",".join(get_args(kind)) + "}"
+    elif not flags:
+        options["metavar"] = name.upper()
+    if flags:
+        sub.add_argument(*flags, dest=name, required=required, **options)
+    else:
+        sub.add_argument(name, nargs=None if required else "?", **options)
+
+
+def _plain(annotation: Any) -> Any:
+    """The type without `None` beside it."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        parts = [part for part in get_args(annotation) if part is not type(None)]
+        return _plain(parts[0])
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    return annotation
+
+
+def _help(info: FieldInfo, bounds: tuple[int, int] | None) -> str:
+    text = info.description or ""
+    if bounds:
+        text += f" ({bounds[0]} to {bounds[1]})"
+    if isinstance(info.default, str | int | float) and info.default not in (False, ""):
+        text += f" (default: {info.default})"
+    return text.replace("%", "%%")

@@ -1,0 +1,79 @@
+"""Fixtures of all tests: no model by default, the real database always."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from icm_site import conf
+from memories import embedder, recall
+from tests.factories import FakeEmbedder
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+Icm = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Embeddings off; a test that wants vectors asks for `model`."""
+    off = dataclasses.replace(conf.load(), embeddings=conf.Embeddings(enabled=False))
+    conf.use(off)
+    recall.forget_matrices()
+    yield
+    conf.use(None)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch, no_model: None) -> FakeEmbedder:
+    """A small deterministic model in place of the packaged one."""
+    fake = FakeEmbedder()
+    conf.use(dataclasses.replace(conf.load(), embeddings=conf.Embeddings()))
+    monkeypatch.setattr(embedder, "MODELS", embedder.Models(loader=lambda name: fake))
+    monkeypatch.setattr(embedder, "PACKAGED", fake.name)
+    return fake
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Variables of a user with an empty home, for processes of their own."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("ICM_")}
+    return kept | {
+        "HOME": str(tmp_path / "home"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "ICM_DB": str(tmp_path / "icm.sqlite3"),
+        "ICM_NO_EMBEDDINGS": "1",
+        "PYTHONPATH": str(PROJECT),
+        "COLUMNS": "200",
+    }
+
+
+@pytest.fixture
+def icm(environment: dict[str, str], tmp_path: Path) -> Icm:
+    """Run `icm ARGUMENTS` as a process; its output is checked by the test."""
+    work = tmp_path / "shop"
+    work.mkdir()
+
+    def run(
+        *arguments: str, stdin: str = "", cwd: Path = work, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "icm_site.cli", *arguments],
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=cwd,
+            env=environment | env,
+            timeout=120,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,25 @@
+"""Settings of the tests: folders of their own, nothing of the user's."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(tempfile.mkdtemp(prefix="icm-tests-"))
+atexit.register(shutil.rmtree, ROOT, ignore_errors=True)
+
+for name in [name for name in os.environ if name.startswith("ICM_")]:
+    del os.environ[name]
+for name in ("CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"):
+    os.environ.pop(name, None)
+os.environ |= {
+    "HOME": str(ROOT),
+    "XDG_DATA_HOME": str(ROOT / "data"),
+    "XDG_CONFIG_HOME": str(ROOT / "config"),
+    "XDG_CACHE_HOME": str(ROOT / "cache"),
+    "ICM_DB": str(ROOT / "icm.sqlite3"),
+    "ICM_TEST_DB": str(ROOT / "test.sqlite3"),
+}
+
+from icm_site.settings import *  # noqa: E402, F403
