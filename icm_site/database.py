@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
 
 from django.apps import apps
 from django.conf import settings
@@ -28,7 +27,7 @@ def ready() -> None:
     Raises what `identity.refuse` raises, NotFound for a missing file that is to be
     read only, Unavailable where an old file cannot be migrated.
     """
-    path = cast(Path, settings.DATABASE_PATH)
+    path = settings.DATABASE_PATH
     identity.refuse_foreign(path, writing=False)
     connection.ensure_connection()
     if not _applied():

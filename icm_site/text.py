@@ -23,7 +23,6 @@ these they this those through to too us ve very was wasn we were weren what
 whatever when where whether which while who whom whose why will with won would
 wouldn yes you your yours yourself yourselves
 """
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 # Scripts written without spaces between words (Han, kana, hangul with its glued
 # particles, Thai, Lao, Myanmar, Khmer).
@@ -37,6 +36,15 @@ _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
+_ARABIC_LETTERS = str.maketrans("أإآةى", "اااهي")
+_ARABIC_ARTICLE = re.compile(
+    "(?<![\u0620-\u064a])(?:[وبكف]?ال|لل)(?=[\u0620-\u064a]{3})"
+)
+# Words keep their first letters only: the one stemmer that serves every inflected
+# language without knowing which it is. Porter in the index then finishes English.
+# Measured (docs/how-search-works.md): 6 in Latin script, 5 in the others.
+STEM_LATIN, STEM_OTHER = 6, 5
+_LONG_WORD = re.compile(r"(?<!\d)(?:[^\W\d_]|[\u0900-\u0dff]){6,}")
 
 
 def normalise(text: str) -> str:
@@ -83,15 +91,15 @@ def _lower(text: str) -> str:
 
 
 def index_text(text: str) -> str:
-    """What the full-text index stores of a text.
+    """What the full-text index stores of a text: its words in index form.
 
-    Normalised and without accents. Unspaced scripts are cut to overlapping pairs
-    ("日本語" -> "日本 本語 語": the last character stands alone so that a prefix
-    search for one character finds every place). Identifiers keep their whole form
-    and gain their parts ("getUser" -> "getuser get user", "snake_case" -> "snake_case
-    snakecase").
+    Normalised, without accents, each word cut to its first letters. Unspaced scripts
+    become overlapping pairs ("日本語" -> "日本 本語 語": the last character stands
+    alone so that a prefix search for one character finds every place). An identifier
+    gains its parts and, behind a "0", its whole form without separators, which is not
+    cut ("getUser" -> "getuse get user 0getuser").
     """
-    return _pairs(_fold(text), tail=True)
+    return _stem(_pairs(_fold(text), tail=True))
 
 
 def _fold(text: str) -> str:
@@ -100,19 +108,28 @@ def _fold(text: str) -> str:
     if folded.isascii():
         return folded
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
-    return unicodedata.normalize("NFC", bare)
+    composed = unicodedata.normalize("NFC", bare).translate(_ARABIC_LETTERS)
+    return _ARABIC_ARTICLE.sub("", composed)
+
+
+def _stem(text: str) -> str:
+    return _LONG_WORD.sub(_first_letters, text)
+
+
+def _first_letters(match: re.Match[str]) -> str:
+    word = match[0]
+    return word[: STEM_LATIN if word.isascii() else STEM_OTHER]
 
 
 def _with_parts(match: re.Match[str]) -> str:
     whole = match[0]
     pieces = re.split(r"[._-]", whole)
-    words = [whole]
-    if len(pieces) > 1 and len(whole) <= COMPOUND_CHARS:
-        words.append("".join(pieces).lower())
-    for piece in pieces:
-        parts = _CASE_CHANGE.split(piece)
-        if len(parts) > 1:
-            words.extend(parts)
+    parts = [part for piece in pieces for part in _CASE_CHANGE.split(piece)]
+    if len(parts) == 1:
+        return whole
+    words = [whole, *(parts if len(parts) > len(pieces) else ())]
+    if len(whole) <= COMPOUND_CHARS:
+        words.append("0" + "".join(pieces))
     return " ".join(words)
 
 
@@ -135,7 +152,7 @@ def index_words(query: str) -> list[str]:
 
     Uses the first 10 000 bytes of the query.
     """
-    folded = _pairs(_fold(cut(query, QUERY_BYTES)), tail=False)
+    folded = _stem(_pairs(_fold(cut(query, QUERY_BYTES)), tail=False))
     return list(dict.fromkeys(_words(folded)))
 
 
@@ -146,6 +163,9 @@ def _words(text: str) -> Iterator[str]:
 
 def _in_word(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char)[0] in "LMN"
+
+
+STOP_WORDS = frozenset(_stem(_FUNCTION_WORDS).split())
 
 
 def search_words(query: str) -> list[str]:

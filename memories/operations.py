@@ -71,7 +71,7 @@ def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
         [hit.memory for hit in found.hits],
         scores={hit.memory.pk: hit.score for hit in found.hits},
         explanations={
-            hit.memory.pk: Explanation(arms=hit.arms, decided=hit.decided)
+            hit.memory.pk: Explanation(arms=dict(hit.arms), decided=hit.decided)
             for hit in found.hits
             if params.explain
         },

@@ -107,7 +107,7 @@ def _find(
             limit=wanted,
             min_score=floor,
             engine=engine,
-            query_vector=vector,
+            query_vector=None if vector is None else vector.tolist(),
             vectors=vectors,
         )
 

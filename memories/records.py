@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memories import history
-from memories.models import Memory, MemoryLink, MemoryRevision, MemoryVector
+from memories.models import Importance, Memory, MemoryLink, MemoryRevision, MemoryVector
 from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
 
 
@@ -47,7 +47,7 @@ def records(
             summary=memory.summary,
             raw_excerpt=memory.raw_excerpt,
             keywords=memory.keywords,
-            importance=memory.importance,
+            importance=Importance(memory.importance),
             source=Source(type=memory.source_type, data=memory.source_data),
             origin=memory.origin,
             host=memory.host,

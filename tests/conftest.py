@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from icm_site import conf
+from icm_site.conf_keys import Embeddings
 from memories import embedder, recall
 from tests.factories import FakeEmbedder
 
@@ -23,7 +24,7 @@ Icm = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Embeddings off; a test that wants vectors asks for `model`."""
-    off = dataclasses.replace(conf.load(), embeddings=conf.Embeddings(enabled=False))
+    off = dataclasses.replace(conf.load(), embeddings=Embeddings(enabled=False))
     conf.use(off)
     recall.forget_matrices()
     yield
@@ -34,7 +35,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def model(monkeypatch: pytest.MonkeyPatch, no_model: None) -> FakeEmbedder:
     """A small deterministic model in place of the packaged one."""
     fake = FakeEmbedder()
-    conf.use(dataclasses.replace(conf.load(), embeddings=conf.Embeddings()))
+    conf.use(dataclasses.replace(conf.load(), embeddings=Embeddings()))
     monkeypatch.setattr(embedder, "MODELS", embedder.Models(loader=lambda name: fake))
     monkeypatch.setattr(embedder, "PACKAGED", fake.name)
     return fake

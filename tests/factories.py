@@ -41,7 +41,8 @@ class FakeEmbedder:
     ]
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self.embed_texts([text])[0]
+        vector: NDArray[np.float32] = self.embed_texts([text])[0]
+        return vector
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.full((len(texts), self.dimensions), 0.01, np.float32)
@@ -49,7 +50,8 @@ class FakeEmbedder:
             for word in re.findall(r"\w+", text.lower()):
                 row[self._place(word)] += 1.0
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return (rows / norms).astype(np.float32)
+        vectors: NDArray[np.float32] = (rows / norms).astype(np.float32)
+        return vectors
 
     def _place(self, word: str) -> int:
         for place, group in enumerate(self.groups):
