@@ -8,6 +8,7 @@ import os
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 import django
@@ -124,7 +125,7 @@ def show(output: RenderableType) -> None:
 
 def _cwd() -> str:
     try:
-        return os.getcwd()
+        return str(Path.cwd())
     except FileNotFoundError:
         raise Unavailable("the current folder does not exist any more") from None
 

@@ -1,4 +1,4 @@
-"""The text and the vector index: made where SQLite can, rebuilt from the base tables."""
+"""Text and vector index: made where SQLite can, rebuilt from the base tables."""
 
 from __future__ import annotations
 

@@ -27,6 +27,22 @@ from memories.schemas import (
 from memories.store import CONSOLIDATE_ABOVE
 
 NOTHING = "No memories found."
+SHORT_FIELDS = (
+    "id",
+    "topic",
+    "summary",
+    "importance",
+    "weight",
+    "keywords",
+    "related_ids",
+    "replaces",
+    "created_at",
+    "updated_at",
+    "score",
+    "explain",
+    "raw_excerpt",
+    "raw_excerpt_bytes",
+)
 
 
 def stored(result: StoreResult) -> str:
@@ -122,7 +138,7 @@ def _short_json(record: MemoryRecord) -> dict[str, object]:
         "raw_excerpt",
         "raw_excerpt_bytes",
     ]
-    row = {name: full[name] for name in names if full.get(name)}
+    row = {name: full[name] for name in SHORT_FIELDS if full.get(name)}
     row["weight"] = round(record.weight, 3)
     if record.score is not None:
         row["score"] = round(record.score, 3)
