@@ -122,22 +122,6 @@ def recalled_json(result: RecallResult) -> str:
 
 def _short_json(record: MemoryRecord) -> dict[str, object]:
     full = formats.json_record(record)
-    names = [
-        "id",
-        "topic",
-        "summary",
-        "importance",
-        "weight",
-        "keywords",
-        "related_ids",
-        "replaces",
-        "created_at",
-        "updated_at",
-        "score",
-        "explain",
-        "raw_excerpt",
-        "raw_excerpt_bytes",
-    ]
     row = {name: full[name] for name in SHORT_FIELDS if full.get(name)}
     row["weight"] = round(record.weight, 3)
     if record.score is not None:
