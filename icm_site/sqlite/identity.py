@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from icm_site.errors import Conflict, InvalidInput, Unavailable
+from icm_site.sqlite.failures import explain
 
 APPLICATION_ID = 0x49434D31  # "ICM1"
 SCHEMA_VERSION = 1
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
+_PATIENCE = 1.0
 
 Kind = Literal["missing", "empty", "ours", "newer", "foreign", "not a database"]
 
@@ -37,7 +39,7 @@ class FileState:
 def inspect(path: str | os.PathLike[str]) -> FileState:
     """Tell what the file is, without changing it.
 
-    Raises Unavailable when it is there but cannot be read.
+    Raises Unavailable when it is there but cannot be read, or is locked for long.
     """
     real = os.path.realpath(path)
     with _files:
@@ -141,14 +143,14 @@ def _from_sqlite(path: str) -> FileState:
     if not Path(path).exists():
         return FileState("missing")
     try:
-        connection = sqlite3.connect(uri(path, "mode=ro"), uri=True)
+        connection = sqlite3.connect(uri(path, "mode=ro"), uri=True, timeout=_PATIENCE)
         with closing(connection):
             return state_of(connection)
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        if path in _opened:
+            raise explain(error) or error from error
         # A log that this user may not read, or on a read-only disk: the header of the
         # file itself is older, but tells whose it is.
-        if os.path.realpath(path) in _opened:
-            raise
         return _from_header(path)
     except sqlite3.DatabaseError:
         return FileState("not a database")
