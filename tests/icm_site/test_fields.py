@@ -32,7 +32,7 @@ def test_the_field_is_unique_made_by_us_and_never_edited() -> None:
 def test_a_migration_repeats_nothing_and_makes_the_same_field() -> None:
     _, path, args, kwargs = ULIDField().deconstruct()
     assert (path, args, kwargs) == ("icm_site.fields.ULIDField", [], {})
-    nullable = ULIDField(null=True, default=None)
-    *_, kwargs = nullable.deconstruct()
-    assert kwargs == {"null": True, "default": None}
-    assert ULIDField(**kwargs).deconstruct() == nullable.deconstruct()
+    changed = ULIDField(default=None, db_column="id")
+    *_, kwargs = changed.deconstruct()
+    assert kwargs == {"default": None, "db_column": "id"}
+    assert ULIDField(**kwargs).deconstruct() == changed.deconstruct()
