@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,14 @@ from django.db import transaction
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
 from icm_site.ulid import is_ulid
-from memories.models import Change, Memory, MemoryRevision, MemoryUsage, State
+from memories.models import (
+    Change,
+    Memory,
+    MemoryHash,
+    MemoryRevision,
+    MemoryUsage,
+    State,
+)
 
 FIELDS = (
     "topic",
@@ -41,6 +48,7 @@ class Log:
 
     change: Change
     before: dict[int, dict[str, Any] | None] = field(default_factory=dict)
+    given: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def keep(self, memory: Memory) -> None:
         """Keep the fields of a memory as they are now."""
@@ -52,7 +60,12 @@ class Log:
 
     def write(self) -> None:
         MemoryRevision.objects.bulk_create(
-            MemoryRevision(change=self.change, memory_id=pk, before=before)
+            MemoryRevision(
+                change=self.change,
+                memory_id=pk,
+                before=before,
+                given=self.given.get(pk),
+            )
             for pk, before in self.before.items()
         )
 
@@ -87,7 +100,8 @@ def change(
 
 def snapshot(memory: Memory) -> dict[str, Any]:
     """The fields that an undo brings back, as JSON values."""
-    return {name: getattr(memory, name) for name in FIELDS}
+    hashes = memory.hashes.order_by("id").values_list("summary_hash", flat=True)
+    return {name: getattr(memory, name) for name in FIELDS} | {"hashes": list(hashes)}
 
 
 def find_change(identifier: str) -> Change:
@@ -171,12 +185,31 @@ def _bring_back(row: MemoryRevision, *, log: Log, now: datetime) -> Memory:
     memory = row.memory
     log.keep(memory)
     before = row.before if row.before is not None else {"state": State.FORGOTTEN}
-    for name, value in before.items():
-        setattr(memory, name, value)
+    for name in FIELDS:
+        setattr(memory, name, before.get(name, getattr(memory, name)))
+    if "hashes" in before:
+        set_hashes(memory, before["hashes"])
     memory.derive()
     _refuse_taken_hash(memory)
     save(memory, now=now)
     return memory
+
+
+def set_hashes(memory: Memory, hashes: Iterable[str]) -> None:
+    """Make these the hashes of texts that are merged into a memory."""
+    memory.hashes.all().delete()
+    for value in hashes:
+        MemoryHash.objects.update_or_create(
+            summary_hash=value, defaults={"memory": memory}
+        )
+
+
+def hide(memories: Iterable[Memory], state: State, *, log: Log, now: datetime) -> None:
+    """Take memories out of sight within a change."""
+    for memory in memories:
+        log.keep(memory)
+        memory.state = state
+        save(memory, now=now)
 
 
 def save(memory: Memory, *, now: datetime) -> None:

@@ -265,7 +265,10 @@ class Change(models.Model):
 
 
 class MemoryRevision(models.Model):
-    """The fields of a memory before a change; null where it did not exist."""
+    """The fields of a memory before a change; null where it did not exist.
+
+    `given` holds a text that was merged into the memory and did not stay.
+    """
 
     change = models.ForeignKey(
         Change, on_delete=models.CASCADE, related_name="revisions"
@@ -274,6 +277,7 @@ class MemoryRevision(models.Model):
         Memory, on_delete=models.CASCADE, related_name="revisions"
     )
     before = models.JSONField(null=True, blank=True)
+    given = models.JSONField(null=True, blank=True)
 
     class Meta:
         db_table = "memory_revisions"

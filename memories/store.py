@@ -170,7 +170,7 @@ def forget(
         memory = history.find_memory(identifier)
         if memory.state == State.FORGOTTEN:
             raise Conflict(f"memory {memory.ulid} is forgotten already")
-        _hide([memory], State.FORGOTTEN, log=log, now=now)
+        history.hide([memory], State.FORGOTTEN, log=log, now=now)
     return memory, log.change
 
 
@@ -182,7 +182,7 @@ def forget_topic(
     now = now or timezone.now()
     with history.change("forget_topic", caller=caller, now=now) as log:
         rows = list(_searchable().in_topic(name))
-        _hide(rows, State.FORGOTTEN, log=log, now=now)
+        history.hide(rows, State.FORGOTTEN, log=log, now=now)
     return len(rows), log.change if rows else None
 
 
@@ -325,15 +325,6 @@ def _supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> N
     old.state = State.SUPERSEDED
     old.superseded_by = by
     history.save(old, now=now)
-
-
-def _hide(
-    memories: Iterable[Memory], state: State, *, log: history.Log, now: datetime
-) -> None:
-    for memory in memories:
-        log.keep(memory)
-        memory.state = state
-        history.save(memory, now=now)
 
 
 def _live(identifier: str) -> Memory:
