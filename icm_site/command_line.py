@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from rich.console import Console, RenderableType
 from rich.progress import Progress
 
+from icm_site import conf
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.cli import UsageError
 from icm_site.errors import IcmError, Unavailable
@@ -77,7 +78,14 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
     from memories.origin import detect
 
     render = command.formats[given.pop("format_", None) or next(iter(command.formats))]
-    caller = detect(os.environ, surface="cli", cwd=_cwd())
+    config = conf.current()
+    caller = detect(
+        os.environ,
+        surface="cli",
+        cwd=_cwd(),
+        name=config.project.name,
+        aliases=config.projects.aliases,
+    )
     params = operation.parse(
         given, caller=caller, ranges=command.ranges, fill=command.fill
     )

@@ -14,6 +14,7 @@ from icm_site.conf_keys import (
     KEYS,
     SECTIONS,
     Embeddings,
+    History,
     Key,
     Log,
     Mcp,
@@ -56,6 +57,7 @@ class Config:
     embeddings: Embeddings
     store: Store
     memory: Memory
+    history: History
     mcp: Mcp
     redaction: Redaction
     projects: Projects

@@ -84,6 +84,21 @@ class Memory:
     decay_rate: float = key(
         0.95, "What a day leaves of a memory's weight.", low=0.0, below=1.0
     )
+    prune_threshold: float = key(
+        0.1, "Weight below which `icm prune` hides a memory.", low=0.0, below=1.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What is kept of earlier texts."""
+
+    keep_days: float | None = key(
+        None,
+        "Days after which earlier texts and hidden memories are erased; none: never.",
+        low=0.0,
+        below=1e6,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +167,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "embeddings": Embeddings,
     "store": Store,
     "memory": Memory,
+    "history": History,
     "mcp": Mcp,
     "redaction": Redaction,
     "projects": Projects,
@@ -182,7 +198,7 @@ def checked(entry: Key, value: Any, where: str) -> Any:
 def _coerced(entry: Key, value: Any) -> Any:
     if entry.kind is bool:
         return _expect(isinstance(value, bool), value, "true or false")
-    if entry.kind is float:
+    if entry.kind in (float, float | None):
         return _number(entry, value)
     if get_origin(entry.kind) is tuple:
         return _patterns(value)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from icm_site.operation import Command, Operation, Tool
+from memories.care_operations import OPERATIONS as CARE
 from memories.operations import OPERATIONS as MEMORIES
 
-OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in MEMORIES}
+OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in [*MEMORIES, *CARE]}
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {
     entry.tool.name: (entry, entry.tool) for entry in OPERATIONS.values() if entry.tool

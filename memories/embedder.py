@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
 import platform
@@ -181,6 +182,34 @@ def load(name: str) -> Embedder:
     # user and keyword search, never a crash.
     except Exception as error:
         raise Unavailable(_loading_failed(name, error)) from error
+
+
+def download(name: str | None) -> Embedder:
+    """Fetch a model from its hub into the cache, if it is not there.
+
+    Raises Unavailable where it cannot be had, InvalidInput for an unknown name.
+    """
+    wanted = name or conf.current().embeddings.model
+    if identity(wanted) == PACKAGED:
+        return load(wanted)
+    bare = identity(wanted).removeprefix("fastembed/")
+    from fastembed import TextEmbedding
+
+    register_extra_models(TextEmbedding)
+    known = sorted(row["model"] for row in TextEmbedding.list_supported_models())
+    if bare not in known:
+        near = difflib.get_close_matches(bare, known, n=1)
+        hint = f", did you mean {near[0]!r}?" if near else ""
+        raise InvalidInput(f"unknown model {wanted!r}{hint}")
+    from loguru import logger
+
+    # Its client reports each of its tries by itself.
+    logger.disable("fastembed")
+    try:
+        return FastembedEmbedder(bare, download=True)
+    # Whatever the hub's client raises, the user needs one sentence.
+    except Exception as error:
+        raise Unavailable(_loading_failed(wanted, error)) from error
 
 
 def _loading_failed(name: str, error: Exception) -> str:

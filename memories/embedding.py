@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from icm_site.errors import Unavailable
-from memories import embedder
+from memories import embedder, lease
 from memories.models import Memory, MemoryQuerySet, MemoryVector, Metadata, State
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 PIECE_CHARS = 1_500
 MODEL_KEY = "embedding_model"
 SIZE_KEY = "embedding_dims"
+LEASE = "embedding"
 
 Progress = Callable[[int, int], None]
 
@@ -86,11 +87,14 @@ def embed_query(text: str, model: Embedder | None) -> Vector | None:
         return None
 
 
-def embed_memories(memories: Sequence[Memory], model: Embedder | None) -> int:
+def embed_memories(
+    memories: Sequence[Memory], model: Embedder | None, *, migrating: bool = False
+) -> int:
     """Make and keep the vectors of memories; returns how many have theirs now.
 
-    Runs outside any transaction up to the short write at its end. A text that was
-    changed meanwhile keeps its new state, without a vector.
+    With `migrating` the database may have another model, which stays. Runs outside
+    any transaction up to the short write at its end. A text that was changed meanwhile
+    keeps its new state, without a vector.
     """
     if model is None or not memories:
         return 0
@@ -104,7 +108,7 @@ def embed_memories(memories: Sequence[Memory], model: Embedder | None) -> int:
     rows = [
         (memory, vector) for (memory, _), vector in zip(texts, vectors, strict=True)
     ]
-    return _write(rows, model)
+    return _write(rows, model, migrating=migrating)
 
 
 def embed_missing(memories: Sequence[Memory]) -> int:
@@ -137,9 +141,11 @@ def _split(text: str, size: int) -> list[str]:
     ]
 
 
-def _write(rows: Sequence[tuple[Memory, Vector]], model: Embedder) -> int:
+def _write(
+    rows: Sequence[tuple[Memory, Vector]], model: Embedder, *, migrating: bool
+) -> int:
     with transaction.atomic():
-        if not claim_model(model):
+        if not migrating and not claim_model(model):
             return 0
         hashes = dict(
             Memory.objects.filter(pk__in={memory.pk for memory, _ in rows}).values_list(
@@ -192,24 +198,39 @@ def backfill(
     """Give every memory its vector, batch by batch, so that other writers get a turn.
 
     `progress(done, total)` is called after each batch. Raises Unavailable where
-    there is no model.
+    there is no model, Conflict while another process does the same.
     """
     model = database_embedder()
     if model is None:
         raise Unavailable(f"no embeddings: {embedder.status(database_model()).reason}")
-    keys = list(missing(model.name, topic=topic).values_list("pk", flat=True))
-    done = errors = 0
+    rows = missing(model.name, topic=topic)
+    with lease.held(LEASE):
+        return embed_all(rows, model, batch_size=batch_size, progress=progress)
+
+
+def embed_all(
+    rows: MemoryQuerySet,
+    model: Embedder,
+    *,
+    batch_size: int = 32,
+    progress: Progress | None = None,
+    migrating: bool = False,
+) -> Embedded:
+    """Make the vectors of these memories; called while the lease is held.
+
+    A batch that fails is tried one by one, so that one bad text costs only itself.
+    """
+    keys = list(rows.values_list("pk", flat=True))
+    done = 0
     for start in range(0, len(keys), batch_size):
-        batch = keys[start : start + batch_size]
-        rows = list(Memory.objects.filter(pk__in=batch))
-        embedded = embed_memories(rows, model) or sum(
-            embed_memories([row], model) for row in rows
+        batch = list(Memory.objects.filter(pk__in=keys[start : start + batch_size]))
+        done += embed_memories(batch, model, migrating=migrating) or sum(
+            embed_memories([memory], model, migrating=migrating) for memory in batch
         )
-        done += embedded
-        errors += len(batch) - embedded
+        lease.renew(LEASE)
         if progress:
-            progress(start + len(batch), len(keys))
-    return Embedded(done=done, total=len(keys), errors=errors)
+            progress(min(start + batch_size, len(keys)), len(keys))
+    return Embedded(done=done, total=len(keys), errors=len(keys) - done)
 
 
 def coverage() -> Coverage:

@@ -146,6 +146,12 @@ def _ensure_vectors(available: bool) -> None:
         remake_vectors()
 
 
+def remake_vectors_if_possible() -> None:
+    """Make the vector index anew where this SQLite has vec0."""
+    if capabilities(connection).vec0:
+        remake_vectors()
+
+
 def remake_vectors() -> None:
     """Make the vector index anew for the database's model, filled from the tables."""
     model = Metadata.objects.read("embedding_model") or ""

@@ -15,6 +15,7 @@ from memories import (
     listing,
     recall,
     records,
+    reembedding,
     store,
     texts,
 )
@@ -215,10 +216,24 @@ def memory_embed_all(
     Use it after embeddings were off or a model was missing; stores do it themselves.
     """
     del caller
-    done = embedding.backfill(
-        topic=params.topic, batch_size=params.batch_size, progress=progress
+    if params.force and params.migrate:
+        raise InvalidInput("give either --force or --migrate")
+    size, copy = params.batch_size, None
+    if params.migrate:
+        done, copy = reembedding.migrate(batch_size=size, progress=progress)
+    elif params.force:
+        done = reembedding.force(batch_size=size, progress=progress)
+    else:
+        done = embedding.backfill(
+            topic=params.topic, batch_size=size, progress=progress
+        )
+    return EmbedResult(
+        embedded=done.done,
+        total=done.total,
+        errors=done.errors,
+        model=embedding.database_model(),
+        backup=str(copy) if copy else None,
     )
-    return EmbedResult(embedded=done.done, total=done.total, errors=done.errors)
 
 
 def embeddings_status(params: NoParams, caller: Caller) -> EmbeddingsResult:
@@ -499,7 +514,7 @@ OPERATIONS = [
             formats={"text": texts.embedded},
             idempotent=True,
             needs_embedder=True,
-            hidden=frozenset({"batch_size"}),
+            hidden=frozenset({"batch_size", "force", "migrate"}),
         ),
         commands=(
             Command(

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from icm_site.sqlite.opening import TIMEOUT
-from memories import embedding, projects, rank, search
+from memories import decay, embedding, links, projects, rank, search
+from memories.matrices import matrix, raw_connection
 from memories.models import Memory
 from memories.rank import Hit
 from memories.search import Scope
-from memories.vectors import MatrixVectors
 
 logger = logging.getLogger(__name__)
 
@@ -27,14 +26,17 @@ COUNT_WAIT_MS = 100
 BUDGET_LIMIT = 100
 # What a memory of no particular project must score to be used inside a project.
 SHARED_MIN_SCORE = 0.25
+NEIGHBOUR_SHARE = 3
 
 TOPICS = "SELECT DISTINCT topic FROM memories WHERE state IN ('live', 'superseded')"
+INSIDE = f"""
+SELECT m.id FROM memories m
+WHERE m.id IN (SELECT value FROM json_each(?)) AND {search.IN_SCOPE}
+"""
 COUNT_ACCESS = """
 UPDATE memory_usage SET access_count = access_count + 1, last_accessed = ?
 WHERE memory_id IN (SELECT value FROM json_each(?))
 """
-
-_matrices: dict[tuple[str, str], MatrixVectors] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +73,17 @@ def recall(
     `project` empty or None means all projects; `max_tokens` (4 characters each)
     replaces `limit`. With `count`, the rows shown count as accessed, best effort.
     """
+    now = now or timezone.now()
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
+    if count:
+        decay.run_if_due(now=now)
     hits = _find(query, topic, keyword, project, wanted, min_score, engine)
     answer = _load(hits)
     if max_tokens is not None:
         texts = [_rendered(hit.memory) for hit in answer]
         answer = [answer[i] for i in rank.fit_budget(texts, max_tokens)]
     if count:
-        count_access([hit.memory.pk for hit in answer], now=now or timezone.now())
+        count_access([hit.memory.pk for hit in answer], now=now)
     note = embedding.mismatch()
     return Answer(hits=answer, notes=(note,) if note else ())
 
@@ -116,7 +121,41 @@ def _find(
     if shared is not None and len(hits) < limit:
         more = ask(shared, max(min_score, SHARED_MIN_SCORE), limit - len(hits))
         hits = [*hits, *more]
-    return hits
+    allowed = [first] if shared is None else [first, shared]
+    return [*hits, *_neighbours(raw, hits, allowed, limit, min_score)]
+
+
+def _neighbours(
+    raw: Any, hits: Sequence[Hit], allowed: Sequence[Scope], limit: int, floor: float
+) -> list[Hit]:
+    """Memories linked with the hits, for places that are left: a third at most.
+
+    Each scores half of the hit it is linked with, but not above the lowest hit; the
+    filters hold for it as well.
+    """
+    places = min(limit - len(hits), max(1, limit // NEIGHBOUR_SHARE))
+    if not hits or places < 1:
+        return []
+    known = {hit.memory_id for hit in hits}
+    found: dict[int, Hit] = {}
+    linked = links.neighbours([hit.memory_id for hit in hits])
+    for hit in hits:
+        score = min(hit.score / 2, hits[-1].score)
+        for place, key in enumerate(linked.get(hit.memory_id, ()), 1):
+            if key not in known and score >= max(floor, 0.0):
+                near = Hit(key, score, {"link": place}, {"link": score}, "link")
+                found.setdefault(key, near)
+    inside = _inside(raw, list(found), allowed)
+    return sorted((found[k] for k in inside), key=lambda hit: hit.order_key)[:places]
+
+
+def _inside(raw: Any, keys: Sequence[int], allowed: Sequence[Scope]) -> set[int]:
+    """Those of the memories that lie in one of the scopes."""
+    found: set[int] = set()
+    for scope in allowed:
+        rows = raw.execute(INSIDE, (json.dumps(list(keys)), *scope.parameters))
+        found.update(row[0] for row in rows)
+    return found
 
 
 def _scopes(
@@ -187,22 +226,3 @@ def count_access(keys: Sequence[int], *, now: datetime) -> None:
         logger.debug("access was not counted: %s", error)
     finally:
         raw.execute(f"PRAGMA busy_timeout = {int(TIMEOUT * 1000):d}")
-
-
-def raw_connection() -> Any:
-    """The driver's connection under Django's: recall runs without the ORM."""
-    connection.ensure_connection()
-    return connection.connection
-
-
-def matrix(model: str, dimensions: int) -> MatrixVectors:
-    """The vectors of this database and model, kept in memory by this process."""
-    key = (str(connection.settings_dict["NAME"]), model)
-    if key not in _matrices:
-        _matrices[key] = MatrixVectors(model=model, dimensions=dimensions)
-    return _matrices[key]
-
-
-def forget_matrices() -> None:
-    """Drop the vectors kept in memory, as when another database takes the place."""
-    _matrices.clear()

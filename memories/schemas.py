@@ -116,6 +116,10 @@ class RenameTopicParams(Params):
 class EmbedParams(Params):
     topic: str | None = Field(None, description="Only memories of this topic")
     batch_size: int = Field(32, ge=1, le=1024, description="Texts in one batch")
+    force: bool = Field(False, description="Make every vector again")
+    migrate: bool = Field(
+        False, description="Replace the vectors by those of the configured model"
+    )
 
 
 class NoParams(Params):
@@ -257,6 +261,8 @@ class EmbedResult(Result):
     embedded: int
     total: int
     errors: int
+    model: str
+    backup: str | None
 
 
 class EmbeddingsResult(Result):

@@ -332,9 +332,10 @@ def stats_json(result: StatsResult) -> str:
 def embedded(result: EmbedResult) -> str:
     if result.total == 0:
         return "All memories already have embeddings."
-    return (
+    line = (
         f"Embedded {result.embedded}/{result.total} memories ({result.errors} errors)."
     )
+    return f"Backup: {result.backup}\n{line}" if result.backup else line
 
 
 def embeddings(result: EmbeddingsResult) -> str:

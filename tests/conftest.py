@@ -13,7 +13,7 @@ import pytest
 
 from icm_site import conf
 from icm_site.conf_keys import Embeddings
-from memories import embedder, recall
+from memories import embedder, matrices
 from tests.factories import FakeEmbedder
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -26,7 +26,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Embeddings off; a test that wants vectors asks for `model`."""
     off = dataclasses.replace(conf.load(), embeddings=Embeddings(enabled=False))
     conf.use(off)
-    recall.forget_matrices()
+    matrices.forget_matrices()
     yield
     conf.use(None)
 

@@ -2,8 +2,9 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import icm_site.fields
 from django.db import migrations, models
+
+import icm_site.fields
 
 
 class Migration(migrations.Migration):

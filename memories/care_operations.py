@@ -1,0 +1,414 @@
+"""The operations that keep a store useful: suggestions, health, decay, purge."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from icm_site.caller import Caller
+from icm_site.errors import InvalidInput
+from icm_site.operation import Command, Operation, Tool
+from memories import (
+    care_texts,
+    consolidate,
+    decay,
+    embedder,
+    embedding,
+    health,
+    history,
+    links,
+    projects,
+    prune,
+    purge,
+    records,
+    schedules,
+    suggestions,
+)
+from memories.care_schemas import (
+    ConsolidateParams,
+    ConsolidateResult,
+    DecayParams,
+    DecayResult,
+    DownloadParams,
+    DownloadResult,
+    HealthParams,
+    HealthResult,
+    PruneParams,
+    PruneResult,
+    PurgeParams,
+    PurgeResult,
+    RelatedParams,
+    RelatedRecord,
+    RelatedResult,
+    ScheduleParams,
+    ScheduleResult,
+    SuggestionListParams,
+    SuggestionListResult,
+    SuggestionParams,
+    SuggestionRecord,
+    SuggestionResult,
+    TopicHealthRecord,
+)
+from memories.models import Suggestion
+
+
+def suggestion_list(
+    params: SuggestionListParams, caller: Caller
+) -> SuggestionListResult:
+    """List pairs of memories where the newer may replace or contradict the older.
+
+    Use it when a store answered `may update`, or to tidy up. Accept or dismiss each.
+    """
+    del caller
+    rows = suggestions.listed(status=params.status, limit=params.limit)
+    return SuggestionListResult(suggestions=[_suggestion(row) for row in rows])
+
+
+def suggestion_accept(params: SuggestionParams, caller: Caller) -> SuggestionResult:
+    """Let the newer memory of a suggestion replace the older one. It can be undone."""
+    row, change = suggestions.accept(params.id, caller=caller, now=timezone.now())
+    return SuggestionResult(suggestion=_suggestion(row), change=change.ulid)
+
+
+def suggestion_dismiss(params: SuggestionParams, caller: Caller) -> SuggestionResult:
+    """Keep both memories of a suggestion and do not suggest it again."""
+    del caller
+    row = suggestions.dismiss(params.id)
+    return SuggestionResult(suggestion=_suggestion(row), change=None)
+
+
+def memory_related(params: RelatedParams, caller: Caller) -> RelatedResult:
+    """Walk from one memory to those linked with it, nearest first.
+
+    Use it when a recalled memory matters and you want what belongs to it.
+    """
+    del caller
+    start = history.find_memory(params.id)
+    project = params.project or ""
+    if project and not _within(start.topic, project):
+        raise InvalidInput(f"memory {start.ulid} is outside project {project}")
+    found = [
+        row
+        for row in links.related(start, depth=params.depth, limit=params.limit)
+        if not project or _within(row.memory.topic, project)
+    ]
+    shown = records.records([row.memory for row in found])
+    return RelatedResult(
+        id=start.ulid,
+        related=[
+            RelatedRecord(memory=memory, hops=row.hops)
+            for memory, row in zip(shown, found, strict=True)
+        ],
+    )
+
+
+def memory_decay(params: DecayParams, caller: Caller) -> DecayResult:
+    """Let weights fall by one step, as a day does. Runs by itself once a day."""
+    del caller
+    count = decay.step(factor=params.factor, now=timezone.now())
+    return DecayResult(factor=params.factor, memories=count)
+
+
+def memory_prune(params: PruneParams, caller: Caller) -> PruneResult:
+    """Hide medium and low memories that have faded. It can be undone."""
+    rows, change = prune.prune(
+        threshold=params.threshold,
+        caller=caller,
+        now=timezone.now(),
+        dry_run=params.dry_run,
+    )
+    return PruneResult(
+        threshold=prune.checked_threshold(params.threshold),
+        dry_run=params.dry_run,
+        memories=records.records(rows),
+        change=change.ulid if change else None,
+    )
+
+
+def memory_health(params: HealthParams, caller: Caller) -> HealthResult:
+    """How each topic is: entries, average weight, stale ones, need to consolidate.
+
+    Use it before consolidating, or when recall returns too much of the same.
+    """
+    del caller
+    rows = health.topics(now=timezone.now(), topic=params.topic)
+    return HealthResult(
+        topics=[
+            TopicHealthRecord(
+                topic=row.topic,
+                status=row.status,
+                entries=row.entries,
+                average_weight=round(row.average_weight, 3),
+                average_access=round(row.average_access, 1),
+                stale=row.stale,
+            )
+            for row in rows
+        ],
+        need_consolidation=sum(row.needs_consolidation for row in rows),
+        stale=sum(row.stale for row in rows),
+    )
+
+
+def memory_consolidate(params: ConsolidateParams, caller: Caller) -> ConsolidateResult:
+    """Replace the memories of a topic by one summary that you wrote.
+
+    Use it when a topic holds more than seven memories: read them, write what still
+    holds, pass it as summary. Critical memories stay; the originals can be restored
+    by undo.
+    """
+    done = consolidate.consolidate(
+        topic=params.topic,
+        summary=params.summary,
+        ids=params.ids,
+        keep_originals=params.keep_originals,
+        dry_run=params.dry_run,
+        caller=caller,
+        now=timezone.now(),
+    )
+    if done.successor is not None:
+        embedding.embed_memories([done.successor], embedding.database_embedder())
+    rows = [memory for memory in done.originals if memory != done.successor]
+    return ConsolidateResult(
+        topic=done.topic,
+        id=done.successor.ulid if done.successor else None,
+        replaced=records.records(rows),
+        left=done.left,
+        critical=done.critical,
+        joined=params.summary is None,
+        kept_originals=params.keep_originals,
+        change=done.change.ulid if done.change else None,
+    )
+
+
+def memory_purge(params: PurgeParams, caller: Caller) -> PurgeResult:
+    """Erase memories for good: rows, history, indexes, vectors, pages and log.
+
+    Nothing brings them back. Without --yes it only shows what would be erased.
+    """
+    del caller
+    wanted = purge.Wanted(**params.model_dump(exclude={"yes"}))
+    rows = purge.chosen(wanted, now=timezone.now())
+    shown = records.records(rows)
+    if not params.yes:
+        return PurgeResult(
+            erased=False, memories=shown, revisions=0, backups=purge.backups()
+        )
+    done = purge.purge(rows)
+    return PurgeResult(
+        erased=True, memories=shown, revisions=done.revisions, backups=done.backups
+    )
+
+
+def embeddings_download(params: DownloadParams, caller: Caller) -> DownloadResult:
+    """Fetch a model from its hub: the one command that uses the network for one."""
+    del caller
+    model = embedder.download(params.model)
+    return DownloadResult(model=model.name, dimensions=model.dimensions)
+
+
+def schedule(params: ScheduleParams, caller: Caller) -> ScheduleResult:
+    """Create the schedules of a django-q2 cluster: decay and missing vectors.
+
+    Only for those who run `manage.py qcluster`; without it a recall does the decay.
+    """
+    del caller
+    if params.remove:
+        return ScheduleResult(created=[], removed=schedules.remove())
+    return ScheduleResult(created=schedules.create(), removed=0)
+
+
+def _within(topic: str, project: str) -> bool:
+    return projects.segment_match(topic, project) or projects.is_global_topic(topic)
+
+
+def _suggestion(row: Suggestion) -> SuggestionRecord:
+    return SuggestionRecord(
+        id=row.ulid,
+        kind=row.kind,
+        status=row.status,
+        score=round(row.score, 3),
+        reason=row.reason,
+        created_at=row.created_at,
+        source_id=row.source.ulid,
+        source=row.source.summary,
+        target_id=row.target.ulid,
+        target=row.target.summary,
+    )
+
+
+def _project(caller: Caller) -> str:
+    return caller.project
+
+
+_ID = "01JZZZZZZZZZZZZZZZZZZZZZZZ"
+_TOPIC = ("-t", "--topic")
+
+OPERATIONS = [
+    Operation(
+        run=suggestion_list,
+        writes=False,
+        tool=Tool(
+            name="icm_suggestion_list",
+            formats={"text": care_texts.suggestions},
+            reads=True,
+        ),
+        commands=(
+            Command(
+                words=("suggestions", "list"),
+                formats={
+                    "text": care_texts.suggestions,
+                    "json": care_texts.suggestions_json,
+                },
+                flags={"status": ("-s", "--status"), "limit": ("-l", "--limit")},
+                ranges={"limit": (1, 10_000)},
+            ),
+        ),
+    ),
+    Operation(
+        run=suggestion_accept,
+        example={"id": _ID},
+        tool=Tool(name="icm_suggestion_accept", formats={"text": care_texts.accepted}),
+        commands=(
+            Command(
+                words=("suggestions", "accept"),
+                formats={"text": care_texts.accepted},
+                flags={"id": ()},
+            ),
+        ),
+    ),
+    Operation(
+        run=suggestion_dismiss,
+        example={"id": _ID},
+        tool=Tool(
+            name="icm_suggestion_dismiss", formats={"text": care_texts.dismissed}
+        ),
+        commands=(
+            Command(
+                words=("suggestions", "dismiss"),
+                formats={"text": care_texts.dismissed},
+                flags={"id": ()},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_related,
+        writes=False,
+        example={"id": _ID},
+        tool=Tool(
+            name="icm_memory_related",
+            formats={"text": care_texts.related, "json": care_texts.related_json},
+            reads=True,
+            ranges={"depth": (1, 3), "limit": (1, 50)},
+            fill={"project": _project},
+        ),
+        commands=(
+            Command(
+                words=("related",),
+                formats={"text": care_texts.related, "json": care_texts.related_json},
+                flags={
+                    "id": (),
+                    "depth": ("-D", "--depth"),
+                    "limit": ("-l", "--limit"),
+                    "project": ("-p", "--project"),
+                },
+                ranges={"depth": (1, 3), "limit": (1, 50)},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_decay,
+        http=False,
+        commands=(
+            Command(
+                words=("decay",),
+                formats={"text": care_texts.decayed},
+                flags={"factor": ("-f", "--factor")},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_prune,
+        http=False,
+        example={"dry_run": True},
+        commands=(
+            Command(
+                words=("prune",),
+                formats={"text": care_texts.pruned},
+                flags={"threshold": ("-t", "--threshold")},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_health,
+        writes=False,
+        tool=Tool(
+            name="icm_memory_health",
+            formats={"text": care_texts.health},
+            reads=True,
+        ),
+        commands=(
+            Command(
+                words=("health",),
+                formats={
+                    "human": care_texts.health_table,
+                    "json": care_texts.health_json,
+                },
+                flags={"topic": _TOPIC},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_consolidate,
+        example={"topic": "decisions-shop", "summary": "The shop runs on Postgres."},
+        tool=Tool(
+            name="icm_memory_consolidate",
+            formats={"text": care_texts.consolidated},
+            destroys=True,
+            stores=True,
+            required=("topic", "summary"),
+            hidden=frozenset({"keep_originals"}),
+        ),
+        commands=(
+            Command(
+                words=("consolidate",),
+                formats={"text": care_texts.consolidated_command},
+                flags={"topic": _TOPIC, "summary": ("-s", "--summary")},
+            ),
+        ),
+    ),
+    Operation(
+        run=memory_purge,
+        http=False,
+        example={"topic": "decisions-shop"},
+        commands=(
+            Command(
+                words=("purge",),
+                formats={"text": care_texts.purged},
+                flags={
+                    "id": (),
+                    "topic": _TOPIC,
+                    "project": ("-p", "--project"),
+                    "query": ("-q", "--query"),
+                    "yes": ("-y", "--yes"),
+                },
+            ),
+        ),
+    ),
+    Operation(
+        run=embeddings_download,
+        http=False,
+        commands=(
+            Command(
+                words=("embeddings", "download"),
+                formats={"text": care_texts.downloaded},
+                flags={"model": ()},
+            ),
+        ),
+    ),
+    Operation(
+        run=schedule,
+        http=False,
+        commands=(
+            Command(words=("schedule",), formats={"text": care_texts.scheduled}),
+        ),
+    ),
+]

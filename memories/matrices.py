@@ -1,0 +1,30 @@
+"""The vectors that this process keeps in memory, and the connection they come by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+from memories.vectors import MatrixVectors
+
+_matrices: dict[tuple[str, str], MatrixVectors] = {}
+
+
+def matrix(model: str, dimensions: int) -> MatrixVectors:
+    """The vectors of this database and model, kept in memory by this process."""
+    key = (str(connection.settings_dict["NAME"]), model)
+    if key not in _matrices:
+        _matrices[key] = MatrixVectors(model=model, dimensions=dimensions)
+    return _matrices[key]
+
+
+def forget_matrices() -> None:
+    """Drop them, as when another database takes the place."""
+    _matrices.clear()
+
+
+def raw_connection() -> Any:
+    """The driver's connection under Django's: recall runs without the ORM."""
+    connection.ensure_connection()
+    return connection.connection

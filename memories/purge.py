@@ -1,0 +1,157 @@
+"""Purge: the only way to erase, from every table, index, page and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from icm_site.errors import InvalidInput
+from memories import history, indexes, projects
+from memories.models import (
+    Change,
+    Memory,
+    MemoryQuerySet,
+    MemoryRevision,
+    Metadata,
+    State,
+)
+
+BATCH = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What to erase; all that is given must hold. `query` is a substring.
+
+    A query also finds memories that held it in an earlier text.
+    """
+
+    id: str | None = None
+    topic: str | None = None
+    project: str | None = None
+    query: str | None = None
+    older_than_days: float | None = None
+    hidden_only: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purged:
+    """Ids of erased memories, and copies that are out of reach."""
+
+    ids: list[str]
+    revisions: int
+    backups: list[str]
+
+
+def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
+    """The memories that a purge would erase, in any state.
+
+    Raises NotFound for an unknown id, InvalidInput where nothing is asked.
+    """
+    if wanted == Wanted(hidden_only=wanted.hidden_only) and not wanted.hidden_only:
+        raise InvalidInput("say what to purge: an id, topic, project, query or age")
+    rows = Memory.objects.order_by("id")
+    if wanted.id is not None:
+        rows = rows.filter(pk=history.find_memory(wanted.id).pk)
+    if wanted.topic is not None:
+        rows = rows.in_topic(wanted.topic)
+    if wanted.older_than_days is not None:
+        if wanted.older_than_days < 0:
+            raise InvalidInput("the age must not be negative")
+        rows = rows.filter(created_at__lt=now - timedelta(days=wanted.older_than_days))
+    if wanted.hidden_only:
+        rows = rows.exclude(state=State.LIVE)
+    if wanted.query is not None:
+        rows = _holding(rows, wanted.query)
+    return [
+        memory
+        for memory in rows
+        if not wanted.project or projects.segment_match(memory.topic, wanted.project)
+    ]
+
+
+def _holding(rows: MemoryQuerySet, query: str) -> MemoryQuerySet:
+    if not query.strip():
+        raise InvalidInput("the query must not be empty")
+    earlier = MemoryRevision.objects.filter(
+        Q(before__summary__icontains=query) | Q(before__raw_excerpt__icontains=query)
+    )
+    return rows.filter(
+        Q(summary__icontains=query)
+        | Q(raw_excerpt__icontains=query)
+        | Q(keywords_key__contains=query.casefold())
+        | Q(pk__in=earlier.values("memory_id"))
+    )
+
+
+def purge(memories: Sequence[Memory]) -> Purged:
+    """Erase memories with their revisions, vectors, links and index entries.
+
+    Freed pages are overwritten and the log is emptied. Backups are named, not
+    touched: they are out of reach.
+    """
+    keys = [memory.pk for memory in memories]
+    revisions = 0
+    for start in range(0, len(keys), BATCH):
+        revisions += _erase(keys[start : start + BATCH])
+    if keys:
+        scrub()
+    return Purged(
+        ids=[memory.ulid for memory in memories],
+        revisions=revisions,
+        backups=backups(),
+    )
+
+
+def _erase(keys: Sequence[int]) -> int:
+    with transaction.atomic():
+        revisions = MemoryRevision.objects.filter(memory_id__in=keys)
+        changes = list(revisions.values_list("change_id", flat=True))
+        count, _ = revisions.delete()
+        Memory.objects.filter(pk__in=keys).delete()
+        Change.objects.filter(pk__in=changes, revisions__isnull=True).delete()
+    return count
+
+
+def scrub() -> None:
+    """Write both indexes anew without what was deleted, then empty the log.
+
+    Both only mark an entry as deleted and keep its content until they are rebuilt.
+    """
+    indexes.rebuild()
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def backups() -> list[str]:
+    """Copies of this database that lie beside it."""
+    path = Path(str(connection.settings_dict["NAME"]))
+    return sorted(str(file) for file in path.parent.glob(f"{path.name}.backup-*"))
+
+
+def expire(*, keep_days: float, now: datetime) -> int:
+    """Erase history older than `keep_days` days; returns the revisions erased.
+
+    Memories that were hidden before that go with it: no undo can bring them back.
+    """
+    before = now - timedelta(days=keep_days)
+    old = MemoryRevision.objects.filter(change__at__lt=before)
+    gone = Memory.objects.filter(
+        state__in=[State.FORGOTTEN, State.ARCHIVED], updated_at__lt=before
+    )
+    keys = list(gone.values_list("pk", flat=True))
+    if not keys and not old.exists():
+        return 0
+    count = purge(Memory.objects.filter(pk__in=keys)).revisions if keys else 0
+    with transaction.atomic():
+        changes = list(old.values_list("change_id", flat=True))
+        count += old.delete()[0]
+        Change.objects.filter(pk__in=changes, revisions__isnull=True).delete()
+    Metadata.objects.write("history_expired_at", now.isoformat())
+    return count

@@ -1,0 +1,89 @@
+"""Suggestions: pairs of memories to look at, decided by a person or an agent."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from icm_site.caller import Caller
+from icm_site.errors import Conflict, InvalidInput, NotFound
+from icm_site.ulid import is_ulid
+from memories import history, store
+from memories.models import Change, Memory, State, Suggestion
+
+
+def keep(
+    source: Memory, target: Memory, *, kind: str, score: float, reason: str
+) -> Suggestion:
+    """Note that `source` may concern `target`; one row a pair and kind."""
+    made, _ = Suggestion.objects.get_or_create(
+        kind=kind,
+        source=source,
+        target=target,
+        defaults={"score": score, "reason": reason},
+    )
+    return made
+
+
+def listed(
+    *, status: str = Suggestion.Status.OPEN, limit: int = 50
+) -> list[Suggestion]:
+    """Suggestions of a status, newest first; open ones only between live memories.
+
+    Raises InvalidInput for an unknown status.
+    """
+    if status not in Suggestion.Status.values:
+        names = ", ".join(Suggestion.Status.values)
+        raise InvalidInput(f"unknown status {status!r}: use one of {names}")
+    rows = Suggestion.objects.select_related("source", "target").filter(status=status)
+    if status == Suggestion.Status.OPEN:
+        rows = rows.filter(source__state=State.LIVE, target__state=State.LIVE)
+    return list(rows[: max(0, limit)])
+
+
+def find(identifier: str) -> Suggestion:
+    """The suggestion of this id. Raises NotFound."""
+    wanted = identifier.strip().upper()
+    rows = Suggestion.objects.select_related("source", "target")
+    found = rows.filter(ulid=wanted).first() if is_ulid(wanted) else None
+    if found is None:
+        raise NotFound(f"suggestion not found: {identifier.strip()[:64] or '(empty)'}")
+    return found
+
+
+def accept(
+    identifier: str, *, caller: Caller, now: datetime
+) -> tuple[Suggestion, Change]:
+    """Let the newer memory of the pair take the older one's place, as one change.
+
+    Raises NotFound, and Conflict where it was decided before or a memory is hidden.
+    """
+    with history.change("accept_suggestion", caller=caller, now=now) as log:
+        suggestion = _open(identifier)
+        source = history.find_memory(suggestion.source.ulid)
+        if not source.is_live:
+            raise Conflict(f"memory {source.ulid} is {source.state}, not live")
+        store.supersede(suggestion.target, by=source, log=log, now=now)
+        _decide(suggestion, Suggestion.Status.ACCEPTED)
+    return suggestion, log.change
+
+
+def dismiss(identifier: str) -> Suggestion:
+    """Leave both memories as they are. Raises NotFound, Conflict."""
+    with transaction.atomic():
+        suggestion = _open(identifier)
+        _decide(suggestion, Suggestion.Status.DISMISSED)
+    return suggestion
+
+
+def _open(identifier: str) -> Suggestion:
+    suggestion = find(identifier)
+    if suggestion.status != Suggestion.Status.OPEN:
+        raise Conflict(f"suggestion {suggestion.ulid} was {suggestion.status} before")
+    return suggestion
+
+
+def _decide(suggestion: Suggestion, status: Suggestion.Status) -> None:
+    suggestion.status = status
+    suggestion.save(update_fields=["status"])
