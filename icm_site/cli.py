@@ -102,6 +102,12 @@ def _config(arguments: list[str]) -> int:
     return config_main(arguments[1:])
 
 
+def _backup(arguments: list[str]) -> int:
+    from icm_site.backup_command import main as backup_main
+
+    return backup_main(arguments[1:])
+
+
 def _serve(arguments: list[str]) -> int:
     from icm_site.mcp_server import main as serve_main
 
@@ -122,6 +128,7 @@ def _operation(arguments: list[str]) -> int:
 
 # Commands that are no operations; each imports what it needs by itself.
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "backup": _backup,
     "config": _config,
     "serve": _serve,
     "bench-quality": _bench_quality,

@@ -27,6 +27,7 @@ from icm_site.sqlite import failures
 PIPE_WIDTH = 1000
 
 EPILOG = """other commands:
+  backup          a consistent copy of the database
   serve           MCP server on standard input and output
   config          every setting with its value and where it comes from
   bench-quality   retrieval quality on a file or folder of questions
