@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from icm_site import conf
-from icm_site.cli import UsageError
+from icm_site.errors import UsageError
 from icm_site.sqlite import backup, identity
 
 
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     if extra:
         raise UsageError(f"icm backup takes no {extra[0]!r}")
-    source = conf.load(os.environ, Path.cwd()).database_path
+    source = conf.current().database_path
     identity.refuse_foreign(source, writing=False)
     target = (
         Path(given.output).absolute()

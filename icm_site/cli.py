@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from icm_site import __version__
-from icm_site.errors import IcmError, InvalidInput
+from icm_site import __version__, conf
+from icm_site.conf_keys import KEYS
+from icm_site.errors import IcmError, InvalidInput, Unavailable, UsageError
 
-# Global options may stand before or after the command: option -> (variable, takes a
-# value). They reach everything below as variables, children included.
+# Global options may stand before or after the command: option -> key of the
+# configuration, and the variable by which it reaches the processes we start.
 GLOBALS = {
-    "--db": ("ICM_DB", True),
-    "--no-embeddings": ("ICM_NO_EMBEDDINGS", False),
-    "--read-only": ("ICM_READONLY", False),
+    "--db": (KEYS["store.path"], "ICM_DB"),
+    "--no-embeddings": (KEYS["embeddings.enabled"], "ICM_NO_EMBEDDINGS"),
+    "--read-only": (KEYS["store.read_only"], "ICM_READONLY"),
 }
 
 USAGE = 2
@@ -25,7 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _speak_utf8()
     try:
-        return _dispatch(*_take_globals(arguments))
+        code = _dispatch(*_take_globals(arguments))
+        sys.stdout.flush()
+        return code
     except IcmError as error:
         return fail(error)
     except BrokenPipeError:
@@ -44,10 +47,6 @@ def fail(error: IcmError) -> int:
     return USAGE if isinstance(error, UsageError) else 1
 
 
-class UsageError(InvalidInput):
-    """The command line itself is wrong."""
-
-
 def _speak_utf8() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -56,12 +55,13 @@ def _speak_utf8() -> None:
             reconfigure(encoding="utf-8", errors=errors)
 
 
-def _take_globals(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Global options as variables, and the arguments that are left.
+def _take_globals(arguments: list[str]) -> tuple[dict[str, str | bool], list[str]]:
+    """The values of global options by key, and the arguments that are left.
 
-    Everything after `--` is left alone. Raises UsageError.
+    Everything after `--` is left alone. Raises UsageError, InvalidInput where an
+    option that may stand once stands twice.
     """
-    variables: dict[str, str] = {}
+    flags: dict[str, str | bool] = {}
     rest: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -72,27 +72,36 @@ def _take_globals(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
         if option not in GLOBALS:
             rest.append(word)
             continue
-        variable, takes_value = GLOBALS[option]
+        key, _ = GLOBALS[option]
+        takes_value = key.kind is not bool
         if not takes_value and equals:
             raise UsageError(f"{option} takes no value")
         if takes_value and not equals:
             value = next(words, "")
-        if takes_value and not value:
+        if takes_value and (not value or value.partition("=")[0] in GLOBALS):
             raise UsageError(f"{option} needs a value")
-        if variable in variables and takes_value:
-            raise UsageError(f"{option} is given more than once")
-        variables[variable] = value if takes_value else "1"
-    return variables, rest
+        if key.name in flags and takes_value:
+            raise InvalidInput(f"{option} is given more than once")
+        flags[key.name] = value if takes_value else not key.inverted
+    return flags, rest
 
 
-def _dispatch(variables: dict[str, str], arguments: list[str]) -> int:
-    if variables.get("ICM_DB"):
-        variables["ICM_DB"] = os.path.abspath(variables["ICM_DB"])  # noqa: PTH100
-    os.environ.update(variables)
-    command = arguments[0] if arguments else "--help"
+def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
+    arguments = arguments or ["--help"]
+    command = arguments[0]
     if command in ("-V", "--version"):
         print(f"icm {__version__}")
         return 0
+    try:
+        cwd = os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        raise Unavailable("the current folder does not exist any more") from None
+    config = conf.load(os.environ, cwd, flags=flags)
+    conf.use(config)
+    for key, variable in GLOBALS.values():
+        if key.name in flags:
+            switch = key.kind is bool
+            os.environ[variable] = "1" if switch else str(config.database_path)
     return COMMANDS.get(command, _operation)(arguments)
 
 

@@ -18,8 +18,7 @@ from rich.progress import Progress
 
 from icm_site import conf
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
-from icm_site.cli import UsageError
-from icm_site.errors import IcmError, Unavailable
+from icm_site.errors import IcmError, UsageError
 from icm_site.operation import Command, Operation
 from icm_site.sqlite import failures
 
@@ -78,12 +77,14 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
     from icm_site import database
     from memories.origin import detect
 
-    render = command.formats[given.pop("format_", None) or next(iter(command.formats))]
+    # A format before the sub-command (`topics -f json rename`) may be none of its own.
+    default = next(iter(command.formats.values()))
+    render = command.formats.get(given.pop("format_", None) or "", default)
     config = conf.current()
     caller = detect(
         os.environ,
         surface="cli",
-        cwd=_cwd(),
+        cwd=Path.cwd(),
         name=config.project.name,
         aliases=config.projects.aliases,
     )
@@ -127,16 +128,13 @@ def show(output: RenderableType) -> None:
         if output:
             print(output)
     else:
-        on_terminal = sys.stdout.isatty()
-        Console(width=None if on_terminal else PIPE_WIDTH).print(output)
-    sys.stdout.flush()
-
-
-def _cwd() -> str:
-    try:
-        return str(Path.cwd())
-    except FileNotFoundError:
-        raise Unavailable("the current folder does not exist any more") from None
+        width = None if sys.stdout.isatty() else PIPE_WIDTH
+        # Stored text is data: no markup, no emoji codes, no colouring of numbers.
+        console = Console(width=width, markup=False, emoji=False, highlight=False)
+        # Not straight to stdout: a closed pipe would end the program with an error.
+        with console.capture() as captured:
+            console.print(output)
+        sys.stdout.write(captured.get())
 
 
 def parser(commands: Mapping[tuple[str, ...], tuple[Operation, Command]]) -> Parser:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from icm_site import conf
-from icm_site.cli import UsageError
+from icm_site.errors import UsageError
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -29,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     if extra:
         raise UsageError(f"icm config takes no {extra[0]!r}")
-    config = conf.load(os.environ, Path.cwd())
+    config = conf.current()
     for unknown in config.unknown:
         hint = f", did you mean {unknown.meant!r}?" if unknown.meant else ""
         print(f"{unknown.file}: unknown key {unknown.name!r}{hint}", file=sys.stderr)

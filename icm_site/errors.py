@@ -25,6 +25,10 @@ class InvalidInput(IcmError):
     status = 400
 
 
+class UsageError(InvalidInput):
+    """The command line itself is wrong."""
+
+
 class Conflict(IcmError):
     """The request is sound, but what is stored does not allow it."""
 
