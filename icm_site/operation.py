@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
@@ -21,6 +21,17 @@ class Params(BaseModel):
     """What comes in through a door; unknown arguments are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _unicode(cls, value: object) -> object:
+        """No lone surrogates, as from an argument that is not UTF-8."""
+        if isinstance(value, str) and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise ValueError("is not valid Unicode text") from None
+        return value
 
 
 class Result(BaseModel):
