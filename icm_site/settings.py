@@ -15,6 +15,9 @@ TEMPLATES_DIR = next(
     if folder.is_dir()
 )
 
+# Django puts its own zone, UTC, into TZ; `apps` gives the process the user's back.
+USER_TZ = os.environ.get("TZ")
+
 CONFIG = conf.current()
 DATABASE_PATH = CONFIG.database_path
 
