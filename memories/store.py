@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,8 +96,8 @@ def store(
         **_origin(caller),
     )
     memory.derive()
-    old = history.find_memory(supersedes) if supersedes else None
     with history.change("store", caller=caller, now=now) as log:
+        old = history.find_memory(supersedes) if supersedes else None
         same = _same_text(memory.summary_hash) if dedup else None
         if same is not None:
             _refresh(same, memory, log=log, now=now)
@@ -143,7 +143,8 @@ def update(
             memory.summary if content is None else content,
             memory.raw_excerpt if raw_excerpt is None else raw_excerpt,
             memory.keywords if keywords is None else keywords,
-            allow_secret=allow_secret or content is None,
+            allow_secret=allow_secret,
+            known={memory.topic, memory.summary, memory.raw_excerpt, *memory.keywords},
         )
         log.keep(memory)
         memory.topic, memory.summary = text.topic, text.summary
@@ -164,7 +165,7 @@ def update(
 def forget(
     identifier: str, *, caller: Caller, now: datetime | None = None
 ) -> tuple[Memory, Change]:
-    """Hide a memory. Raises NotFound for an unknown or forgotten id."""
+    """Hide a memory. Raises NotFound, Conflict where it is forgotten already."""
     now = now or timezone.now()
     with history.change("forget", caller=caller, now=now) as log:
         memory = history.find_memory(identifier)
@@ -229,11 +230,13 @@ def _checked(
     keywords: Iterable[str],
     *,
     allow_secret: bool,
+    known: Collection[str | None] = (),
 ) -> _Text:
+    """Check and mask fields; `known` texts were let through before and stay."""
     found: list[str] = []
 
     def clean(value: str) -> str:
-        if allow_secret:
+        if allow_secret or value in known:
             return value
         settings = conf.current().redaction
         result = redact(value, extra=settings.extra, allow=settings.allow)
