@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
@@ -164,12 +165,14 @@ def undo(
 
 
 def _refuse_later(target: Change, memory_ids: list[int]) -> None:
+    # An undo of a change that is later too leaves both without effect.
+    stands = Q(change__undoes=None) | Q(change__undoes__lt=target.pk)
     later = (
         MemoryRevision.objects.filter(
+            stands,
             memory_id__in=memory_ids,
             change_id__gt=target.pk,
             change__undone=False,
-            change__undoes__isnull=True,
         )
         .select_related("change", "memory")
         .first()
