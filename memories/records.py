@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from memories import history
 from memories.models import Importance, Memory, MemoryLink, MemoryRevision, MemoryVector
 from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
+
+# Keys in one query; SQLite allows 32 766 parameters.
+BATCH = 10_000
+SUCCESSOR = "superseded_by_id"
+HIDDEN = (SUCCESSOR, "hashes")
 
 
 def record(memory: Memory) -> MemoryRecord:
@@ -24,17 +30,21 @@ def records(
 
     The memories come with their usage loaded.
     """
+    if len(memories) > BATCH:
+        parts = (memories[at : at + BATCH] for at in range(0, len(memories), BATCH))
+        return [
+            entry
+            for part in parts
+            for entry in records(part, scores=scores, explanations=explanations)
+        ]
     keys = [memory.pk for memory in memories]
     embedded = set(
         MemoryVector.objects.filter(memory_id__in=keys).values_list(
             "memory_id", flat=True
         )
     )
-    related, replaces, successors = (
-        _related(keys),
-        _replaced(keys),
-        _successors(memories),
-    )
+    related, replaces = _related(keys), _replaced(keys)
+    successors = _ulids(memory.superseded_by_id for memory in memories)
     return [
         MemoryRecord(
             id=memory.ulid,
@@ -87,22 +97,37 @@ def _replaced(keys: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
-def _successors(memories: Sequence[Memory]) -> dict[int, str]:
-    keys = {memory.superseded_by_id for memory in memories if memory.superseded_by_id}
-    return dict(Memory.objects.filter(pk__in=keys).values_list("pk", "ulid"))
+def _ulids(keys: Iterable[int | None]) -> dict[int, str]:
+    wanted = {key for key in keys if key is not None}
+    return dict(Memory.objects.filter(pk__in=wanted).values_list("pk", "ulid"))
 
 
 def history_entries(memory: Memory) -> list[HistoryEntry]:
     """What happened to a memory, newest first, each with the fields it changed."""
-    entries, after = [], history.snapshot(memory)
-    for revision in history.revisions(memory):
-        entries.append(_entry(revision, after))
-        after = revision.before or {}
-    return entries
+    revisions = history.revisions(memory)
+    states = [history.snapshot(memory), *(row.before or {} for row in revisions)]
+    ulids = _ulids(state.get(SUCCESSOR) for state in states)
+    shown = [_shown(state, ulids) for state in states]
+    return [
+        _entry(revision, before if revision.before is not None else None, after)
+        for revision, before, after in zip(revisions, shown[1:], shown, strict=False)
+    ]
 
 
-def _entry(revision: MemoryRevision, after: Mapping[str, object]) -> HistoryEntry:
-    change, before = revision.change, revision.before
+def _shown(state: Mapping[str, Any], ulids: Mapping[int, str]) -> dict[str, Any]:
+    """Fields as people see them: ids of ours become the public ones."""
+    fields = {name: value for name, value in state.items() if name not in HIDDEN}
+    if SUCCESSOR in state:
+        fields["superseded_by"] = ulids.get(state[SUCCESSOR])
+    return fields
+
+
+def _entry(
+    revision: MemoryRevision,
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any],
+) -> HistoryEntry:
+    change = revision.change
     changed = {
         name: value
         for name, value in after.items()
