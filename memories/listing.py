@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db.models import Avg, Count, Max, Min
 
+from memories import validation
 from memories.models import Memory, State
 
 SORTS = {
@@ -32,11 +33,14 @@ class Stats:
 def listed(
     *, topic: str | None, sort: str, limit: int | None
 ) -> tuple[list[Memory], int]:
-    """Live memories in order, and how many there are before the limit."""
+    """Live memories in order, and how many there are before the limit.
+
+    Without a limit at most `LIMIT` are given. Raises InvalidInput for a bad topic.
+    """
     rows = Memory.objects.live().with_usage()
     if topic is not None:
-        rows = rows.in_topic(topic)
-    bound = LIMIT if limit is None else min(max(limit, 0), LIMIT)
+        rows = rows.in_topic(validation.topic(topic))
+    bound = LIMIT if limit is None else max(limit, 0)
     return list(rows.order_by(*SORTS[sort])[:bound]), rows.count()
 
 
