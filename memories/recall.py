@@ -162,7 +162,9 @@ def _scopes(
     raw: Any, topic: str | None, keyword: str | None, project: str | None
 ) -> tuple[Scope, Scope | None]:
     """The memories that are asked first, and the second tier inside a project."""
+    # Agents send "" for what they leave out, so a blank filter is none.
     word = keyword.strip().casefold() if keyword and keyword.strip() else None
+    topic = topic if topic and topic.strip() else None
     if not project and topic is None:
         return Scope(keyword=word), None
     topics: Sequence[str] = [row[0] for row in raw.execute(TOPICS)]
