@@ -1,0 +1,1 @@
+"""Measurements of the product by its own code paths."""
