@@ -50,7 +50,7 @@ def decayed(
     Effective rate = (1 - factor^days) x m / (1 + 0.1 x access_count), clamped to 0-1,
     with m = 0, 0.5, 1, 2 for critical, high, medium, low (documented formula).
     """
-    base = 1.0 - factor ** max(days, 0.0)
+    base = 1.0 - math.pow(factor, max(days, 0.0))
     rate = base * MULTIPLIERS[importance] / (1.0 + ACCESS_SHARE * access_count)
     return weight * (1.0 - min(max(rate, 0.0), 1.0))
 

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import transaction
 
@@ -36,8 +37,8 @@ def renew(name: str) -> None:
 def _take(name: str) -> None:
     with transaction.atomic():
         text = Metadata.objects.read(f"lease:{name}")
-        known = json.loads(text) if text else {"until": 0.0, "holder": ""}
-        if known["until"] > time.time() and known["holder"] != _holder():
+        known: dict[str, Any] = json.loads(text) if text else {"until": 0.0}
+        if known["until"] > time.time() and known.get("holder") != _holder():
             raise Conflict(
                 f"another process is at it already ({name}); nothing is lost"
             )

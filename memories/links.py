@@ -44,7 +44,7 @@ def nearest(memory: Memory, *, depth: int) -> list[tuple[int, float, float]]:
     vectors = matrix(model.name, model.dimensions)
     found = vectors.nearest(raw_connection(), vector.tolist(), depth=depth + 1)
     return [
-        (key, found.cosines[key], rank.vector_strength(found.cosines[key], found.floor))
+        (key, found.cosines[key], rank.vector_strength(found.nearness[key]))
         for key in found.order
         if key != memory.pk
     ]

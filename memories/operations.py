@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.utils import timezone
 
 from icm_site.caller import Caller
@@ -12,14 +14,18 @@ from memories import (
     embedding,
     history,
     indexes,
+    links,
     listing,
     recall,
     records,
     reembedding,
     store,
+    suggestions,
     texts,
 )
+from memories.models import Suggestion
 from memories.schemas import (
+    CloseMemory,
     EmbeddingsResult,
     EmbedParams,
     EmbedResult,
@@ -55,8 +61,10 @@ def memory_store(params: StoreParams, caller: Caller) -> StoreResult:
     repository says already. Storing the same text again adds nothing.
     """
     done = store.store(**params.model_dump(), caller=caller)
-    embedding.embed_memories([done.memory], embedding.database_embedder())
-    return _store_result(done, caller)
+    embedding.embed_missing([done.memory])
+    linked = links.link_to_nearest(done.memory) if done.created else []
+    close = suggestions.keep_close(done)
+    return _store_result(done, caller, links=len(linked), close=close)
 
 
 def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
@@ -114,7 +122,7 @@ def memory_update(params: UpdateParams, caller: Caller) -> StoreResult:
     """
     fields = params.model_dump(exclude={"id"})
     done = store.update(params.id, **fields, caller=caller)
-    embedding.embed_memories([done.memory], embedding.database_embedder())
+    embedding.embed_missing([done.memory])
     return _store_result(done, caller)
 
 
@@ -251,7 +259,13 @@ def embeddings_status(params: NoParams, caller: Caller) -> EmbeddingsResult:
     )
 
 
-def _store_result(done: store.Stored, caller: Caller) -> StoreResult:
+def _store_result(
+    done: store.Stored,
+    caller: Caller,
+    *,
+    links: int = 0,
+    close: Sequence[Suggestion] = (),
+) -> StoreResult:
     return StoreResult(
         id=done.memory.ulid,
         created=done.created,
@@ -261,6 +275,17 @@ def _store_result(done: store.Stored, caller: Caller) -> StoreResult:
         in_topic=done.in_topic,
         supersedes=done.replaced.ulid if done.replaced else None,
         redacted=list(done.redacted),
+        links=links,
+        close=[
+            CloseMemory(
+                id=row.target.ulid,
+                kind=row.kind,
+                reason=row.reason,
+                summary=row.target.summary,
+                suggestion=row.ulid,
+            )
+            for row in close
+        ],
         project=caller.project,
     )
 

@@ -148,7 +148,7 @@ def expire(*, keep_days: float, now: datetime) -> int:
     keys = list(gone.values_list("pk", flat=True))
     if not keys and not old.exists():
         return 0
-    count = purge(Memory.objects.filter(pk__in=keys)).revisions if keys else 0
+    count = purge(list(Memory.objects.filter(pk__in=keys))).revisions if keys else 0
     with transaction.atomic():
         changes = list(old.values_list("change_id", flat=True))
         count += old.delete()[0]

@@ -146,7 +146,7 @@ def _neighbours(
                 near = Hit(key, score, {"link": place}, {"link": score}, "link")
                 found.setdefault(key, near)
     inside = _inside(raw, list(found), allowed)
-    return sorted((found[k] for k in inside), key=lambda hit: hit.order_key)[:places]
+    return sorted((found[k] for k in inside), key=lambda hit: (-hit.score, hit.memory_id))[:places]
 
 
 def _inside(raw: Any, keys: Sequence[int], allowed: Sequence[Scope]) -> set[int]:

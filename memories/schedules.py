@@ -23,4 +23,4 @@ def create() -> list[str]:
 def remove() -> int:
     """Remove the schedules; returns how many there were."""
     count, _ = Schedule.objects.filter(name__in=TASKS).delete()
-    return count
+    return int(count)

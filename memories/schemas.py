@@ -165,6 +165,16 @@ class MemoryRecord(Result):
     explain: Explanation | None = None
 
 
+class CloseMemory(Result):
+    """A memory that the stored text may update or contradict, kept as a suggestion."""
+
+    id: str
+    kind: str
+    reason: str
+    summary: str
+    suggestion: str
+
+
 class StoreResult(Result):
     id: str
     created: bool
@@ -174,6 +184,8 @@ class StoreResult(Result):
     in_topic: int
     supersedes: str | None
     redacted: list[str]
+    links: int = 0
+    close: list[CloseMemory] = Field(default_factory=list)
     project: str = ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from django.utils import timezone
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput
-from memories import history, validation
+from memories import history, merge, validation
 from memories.models import (
     Change,
     Importance,
@@ -31,8 +31,9 @@ CONSOLIDATE_ABOVE = 7
 class Stored:
     """What a store did.
 
-    `similarity` is None for a new memory and 1.0 where the text was there before;
-    `in_topic` counts the live, not critical memories of the topic afterwards.
+    `similarity` is None for a new memory, 1.0 where the text was there before, else
+    the likeness of the memory it was merged into. `in_topic` counts the live, not
+    critical memories of the topic afterwards.
     """
 
     memory: Memory
@@ -41,6 +42,7 @@ class Stored:
     in_topic: int = 0
     redacted: tuple[str, ...] = ()
     replaced: Memory | None = None
+    close: tuple[merge.Close, ...] = ()
 
     @property
     def created(self) -> bool:
@@ -81,39 +83,44 @@ def store(
     NotFound for an unknown `supersedes`, Conflict where it is not live.
     """
     now = now or timezone.now()
-    text = _checked(topic, content, raw_excerpt, keywords, allow_secret=allow_secret)
-    rank = validation.importance(importance or conf.current().memory.default_importance)
-    memory = Memory(
-        topic=text.topic,
-        summary=text.summary,
-        raw_excerpt=text.raw_excerpt,
-        keywords=text.keywords,
-        importance=rank,
-        metadata=dict(metadata or {}),
+    memory, redacted = _new(
+        caller=caller,
+        now=now,
+        topic=topic,
+        content=content,
+        importance=importance,
+        keywords=keywords,
+        raw_excerpt=raw_excerpt,
+        created_at=created_at,
         occurred_at=occurred_at,
-        created_at=created_at or now,
-        updated_at=now,
-        **_origin(caller),
+        metadata=metadata,
+        allow_secret=allow_secret,
     )
-    memory.derive()
     with history.change("store", caller=caller, now=now) as log:
         old = history.find_memory(supersedes) if supersedes else None
-        same = _same_text(memory.summary_hash) if dedup else None
-        if same is not None:
-            _refresh(same, memory, log=log, now=now)
-        else:
-            _insert(memory, log=log, now=now)
-        kept = same or memory
+        kept, similarity, close = _put(memory, dedup=dedup, log=log, now=now)
         if old is not None:
-            _supersede(old, by=kept, log=log, now=now)
+            merge.supersede(old, by=kept, log=log, now=now)
     return Stored(
         memory=kept,
         change=log.change if log.before else None,
-        similarity=None if same is None else 1.0,
+        similarity=similarity,
         in_topic=_count_for_hint(kept),
-        redacted=text.redacted,
+        redacted=redacted,
         replaced=old,
+        close=tuple(row for row in close if old is None or row.memory.pk != old.pk),
     )
+
+
+def insert_within(
+    log: history.Log, *, caller: Caller, now: datetime, **fields: Any
+) -> Memory:
+    """Store a text as part of a larger change; `fields` as `store` takes them.
+
+    Raises InvalidInput.
+    """
+    memory, _ = _new(caller=caller, now=now, **fields)
+    return _put(memory, dedup=False, log=log, now=now)[0]
 
 
 def update(
@@ -143,10 +150,12 @@ def update(
             memory.summary if content is None else content,
             memory.raw_excerpt if raw_excerpt is None else raw_excerpt,
             memory.keywords if keywords is None else keywords,
-            allow_secret=allow_secret,
-            known={memory.topic, memory.summary, memory.raw_excerpt, *memory.keywords},
+            allow_secret=allow_secret or content is None,
         )
         log.keep(memory)
+        if text.summary != memory.summary:
+            # Texts that were merged into the old one do not mean the new one.
+            history.set_hashes(memory, [])
         memory.topic, memory.summary = text.topic, text.summary
         memory.raw_excerpt, memory.keywords = text.raw_excerpt, text.keywords
         if importance is not None:
@@ -165,7 +174,7 @@ def update(
 def forget(
     identifier: str, *, caller: Caller, now: datetime | None = None
 ) -> tuple[Memory, Change]:
-    """Hide a memory. Raises NotFound, Conflict where it is forgotten already."""
+    """Hide a memory. Raises NotFound for an unknown or forgotten id."""
     now = now or timezone.now()
     with history.change("forget", caller=caller, now=now) as log:
         memory = history.find_memory(identifier)
@@ -214,9 +223,9 @@ def _move(memory: Memory, topic: str, *, log: history.Log, now: datetime) -> boo
     log.keep(memory)
     memory.topic = topic
     memory.derive()
-    same = _same_text(memory.summary_hash)
+    same = merge.same_text(memory.summary_hash)
     if memory.is_live and same is not None and same.pk != memory.pk:
-        _refresh(same, memory, log=log, now=now)
+        merge.refresh(same, memory, log=log, now=now)
         memory.state = State.ARCHIVED
         memory.superseded_by = same
     history.save(memory, now=now)
@@ -230,13 +239,11 @@ def _checked(
     keywords: Iterable[str],
     *,
     allow_secret: bool,
-    known: Collection[str | None] = (),
 ) -> _Text:
-    """Check and mask fields; `known` texts were let through before and stay."""
     found: list[str] = []
 
     def clean(value: str) -> str:
-        if allow_secret or value in known:
+        if allow_secret:
             return value
         settings = conf.current().redaction
         result = redact(value, extra=settings.extra, allow=settings.allow)
@@ -273,19 +280,63 @@ def _origin(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _same_text(summary_hash: str) -> Memory | None:
-    """The live memory that holds the text, or into which it was merged."""
-    live = Memory.objects.live().with_usage()
-    found = live.filter(summary_hash=summary_hash).first()
-    return found or live.filter(hashes__summary_hash=summary_hash).first()
-
-
 def _refuse_taken(memory: Memory) -> None:
     memory.derive()
     same = Memory.objects.live().filter(summary_hash=memory.summary_hash)
     taken = same.exclude(pk=memory.pk).first()
     if taken is not None:
         raise Conflict(f"memory {taken.ulid} of this topic has the same text")
+
+
+def _new(
+    *,
+    caller: Caller,
+    now: datetime,
+    topic: str,
+    content: str,
+    importance: str | None = None,
+    keywords: Iterable[str] = (),
+    raw_excerpt: str | None = None,
+    created_at: datetime | None = None,
+    occurred_at: datetime | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    allow_secret: bool = False,
+) -> tuple[Memory, tuple[str, ...]]:
+    """A checked memory that is not stored yet, and what was masked in it."""
+    text = _checked(topic, content, raw_excerpt, keywords, allow_secret=allow_secret)
+    level = importance or conf.current().memory.default_importance
+    memory = Memory(
+        topic=text.topic,
+        summary=text.summary,
+        raw_excerpt=text.raw_excerpt,
+        keywords=text.keywords,
+        importance=validation.importance(level),
+        metadata=dict(metadata or {}),
+        occurred_at=occurred_at,
+        created_at=created_at or now,
+        updated_at=now,
+        **_origin(caller),
+    )
+    memory.derive()
+    return memory, text.redacted
+
+
+def _put(
+    memory: Memory, *, dedup: bool, log: history.Log, now: datetime
+) -> tuple[Memory, float | None, list[merge.Close]]:
+    """The memory that holds the text now, its likeness if it was there, close ones."""
+    # Two live rows with one text cannot be, so an equal one is looked for always.
+    same = merge.same_text(memory.summary_hash)
+    if same is not None:
+        merge.refresh(same, memory, log=log, now=now)
+        return same, 1.0, []
+    close = merge.close_to(memory) if dedup else []
+    twin = next((row for row in close if row.verdict.kind == "same"), None)
+    if twin is not None:
+        merge.merge(twin.memory, memory, twin.verdict.likeness, log=log, now=now)
+        return twin.memory, twin.verdict.likeness, []
+    _insert(memory, log=log, now=now)
+    return memory, None, close
 
 
 def _insert(memory: Memory, *, log: history.Log, now: datetime) -> None:
@@ -298,36 +349,6 @@ def _insert(memory: Memory, *, log: history.Log, now: datetime) -> None:
     )
     memory.usage.save(force_insert=True)
     log.created(memory)
-
-
-def _refresh(kept: Memory, given: Memory, *, log: history.Log, now: datetime) -> None:
-    """Take over what a repeated store adds: importance, keywords, raw excerpt."""
-    importance = max(
-        kept.importance, given.importance, key=lambda i: Importance(i).rank
-    )
-    keywords = list(dict.fromkeys([*kept.keywords, *given.keywords]))
-    keywords = keywords[: validation.KEYWORDS]
-    raw = given.raw_excerpt or kept.raw_excerpt
-    if (importance, keywords, raw) == (
-        kept.importance,
-        kept.keywords,
-        kept.raw_excerpt,
-    ):
-        return
-    log.keep(kept)
-    kept.importance, kept.keywords, kept.raw_excerpt = importance, keywords, raw
-    history.save(kept, now=now)
-
-
-def _supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> None:
-    if old.pk == by.pk:
-        raise Conflict(f"memory {old.ulid} cannot replace itself")
-    if not old.is_live:
-        raise Conflict(f"memory {old.ulid} is {old.state}, only a live one is replaced")
-    log.keep(old)
-    old.state = State.SUPERSEDED
-    old.superseded_by = by
-    history.save(old, now=now)
 
 
 def _live(identifier: str) -> Memory:

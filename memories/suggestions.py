@@ -9,8 +9,12 @@ from django.db import transaction
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from icm_site.ulid import is_ulid
-from memories import history, store
+from memories import dedup, history, links, merge
 from memories.models import Change, Memory, State, Suggestion
+from memories.store import Stored
+
+# How many nearest memories are looked at.
+NEAREST = 20
 
 
 def keep(
@@ -24,6 +28,41 @@ def keep(
         defaults={"score": score, "reason": reason},
     )
     return made
+
+
+def keep_close(done: Stored) -> list[Suggestion]:
+    """Note the memories that a stored text may update, by words or by meaning.
+
+    Those of other words are found by their vectors, in the same topic.
+    """
+    if not done.created:
+        return []
+    close = {row.memory.pk: row for row in done.close}
+    for row in _close_in_meaning(done.memory):
+        close.setdefault(row.memory.pk, row)
+    return [
+        keep(
+            done.memory,
+            row.memory,
+            kind=row.verdict.kind,
+            score=row.verdict.likeness,
+            reason=row.verdict.reason,
+        )
+        for row in list(close.values())[: merge.CLOSE]
+    ]
+
+
+def _close_in_meaning(memory: Memory) -> list[merge.Close]:
+    near = {key: cosine for key, cosine, _ in links.nearest(memory, depth=NEAREST)}
+    rows = Memory.objects.live().filter(pk__in=near, topic_key=memory.topic_key)
+    judged = [
+        merge.Close(
+            memory=row,
+            verdict=dedup.judge(memory.summary, row.summary, cosine=near[row.pk]),
+        )
+        for row in rows
+    ]
+    return [row for row in judged if row.verdict.kind in Suggestion.Kind.values]
 
 
 def listed(
@@ -64,7 +103,7 @@ def accept(
         source = history.find_memory(suggestion.source.ulid)
         if not source.is_live:
             raise Conflict(f"memory {source.ulid} is {source.state}, not live")
-        store.supersede(suggestion.target, by=source, log=log, now=now)
+        merge.supersede(suggestion.target, by=source, log=log, now=now)
         _decide(suggestion, Suggestion.Status.ACCEPTED)
     return suggestion, log.change
 

@@ -26,6 +26,7 @@ from memories.schemas import (
 )
 from memories.store import CONSOLIDATE_ABOVE
 
+CLOSE_CHARS = 120
 NOTHING = "No memories found."
 SHORT_FIELDS = (
     "id",
@@ -59,7 +60,9 @@ def stored_compact(result: StoreResult) -> str:
 
 def _stored_line(word: str, result: StoreResult) -> str:
     if result.similarity is None:
-        return f"{word}: {result.id}"
+        plural = "s" if result.links != 1 else ""
+        links = f" (+{result.links} link{plural})" if result.links else ""
+        return f"{word}: {result.id}{links}"
     return f"Updated existing memory (similarity {result.similarity:.2f}): {result.id}"
 
 
@@ -67,6 +70,10 @@ def _store_notes(result: StoreResult) -> list[str]:
     notes = []
     if result.supersedes:
         notes.append(f"Replaces: {result.supersedes}")
+    notes += [
+        f"may update {row.id}: {flatten(row.summary)[:CLOSE_CHARS]} ({row.reason})"
+        for row in result.close
+    ]
     if result.redacted:
         notes.append(f"Masked before storing: {', '.join(result.redacted)}")
     if result.in_topic > CONSOLIDATE_ABOVE:

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         except IcmError as error:
             raise CommandError(error.message) from error
         if change is None:
-            return f"{len(rows)} memories are below the threshold; nothing was hidden."
+            return f"{len(rows)} memories are below the threshold, nothing was hidden"
         return (
             f"Pruned {len(rows)} memories; `icm undo {change.ulid}` brings them back."
         )

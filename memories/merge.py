@@ -1,0 +1,108 @@
+"""What happens where a text meets memories that are there: same, close, replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from icm_site.errors import Conflict
+from memories import dedup, history, validation
+from memories.dedup import Verdict
+from memories.models import Importance, Memory, MemoryUsage, State
+
+# How many close memories of a topic are judged.
+CLOSE = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Close:
+    """A live memory of the topic that the stored text may update or contradict."""
+
+    memory: Memory
+    verdict: Verdict
+
+
+def same_text(summary_hash: str) -> Memory | None:
+    """The live memory that holds the text, or into which it was merged."""
+    live = Memory.objects.live().with_usage()
+    found = live.filter(summary_hash=summary_hash).first()
+    return found or live.filter(hashes__summary_hash=summary_hash).first()
+
+
+def close_to(memory: Memory) -> list[Close]:
+    """Live memories of the topic that are the same or may be meant, best first."""
+    rows = list(
+        Memory.objects.live()
+        .filter(topic_key=memory.topic_key)
+        .values_list("pk", "summary")
+    )
+    near = dedup.candidates(memory.summary, rows, limit=CLOSE)
+    verdicts = {
+        key: dedup.judge(memory.summary, text, cosine=None)
+        for key, text in rows
+        if key in dict(near)
+    }
+    wanted = [key for key, _ in near if verdicts[key].kind != "different"]
+    found = Memory.objects.with_usage().in_bulk(wanted)
+    return [Close(memory=found[key], verdict=verdicts[key]) for key in wanted]
+
+
+def refresh(kept: Memory, given: Memory, *, log: history.Log, now: datetime) -> None:
+    """Take over what a repeated store adds: importance, keywords, raw excerpt."""
+    before = (kept.importance, list(kept.keywords), kept.raw_excerpt)
+    snapshot = history.snapshot(kept)
+    _unite(kept, given)
+    if (kept.importance, kept.keywords, kept.raw_excerpt) == before:
+        return
+    log.before.setdefault(kept.pk, snapshot)
+    history.save(kept, now=now)
+
+
+def merge(
+    kept: Memory, given: Memory, likeness: float, *, log: history.Log, now: datetime
+) -> None:
+    """Take a text that says the same into a memory: one stays, the other is kept.
+
+    The richer text stays. Importance never falls, keywords are united, the weight goes
+    back to 1.0; both hashes are known from now on.
+    """
+    log.keep(kept)
+    before, hashes = kept.summary_hash, history.snapshot(kept)["hashes"]
+    if dedup.richer(given.summary, kept.summary) == given.summary:
+        kept.summary = given.summary
+    else:
+        log.given[kept.pk] = {
+            "summary": given.summary,
+            "raw_excerpt": given.raw_excerpt,
+            "likeness": round(likeness, 4),
+        }
+    _unite(kept, given)
+    kept.derive()
+    known = {*hashes, before, given.summary_hash} - {kept.summary_hash}
+    history.set_hashes(kept, sorted(known))
+    history.save(kept, now=now)
+    MemoryUsage.objects.filter(pk=kept.pk).update(weight=1.0, decayed_at=now)
+
+
+def supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> None:
+    """Hide a memory behind the one that replaces it. Raises Conflict."""
+    if old.pk == by.pk:
+        raise Conflict(f"memory {old.ulid} cannot replace itself")
+    if not old.is_live:
+        raise Conflict(f"memory {old.ulid} is {old.state}, only a live one is replaced")
+    log.keep(old)
+    old.state = State.SUPERSEDED
+    old.superseded_by = by
+    history.save(old, now=now)
+
+
+def _unite(kept: Memory, given: Memory) -> None:
+    """Importance, keywords and excerpt of two memories in one."""
+    kept.importance = max(
+        Importance(kept.importance),
+        Importance(given.importance),
+        key=lambda level: level.rank,
+    )
+    words = dict.fromkeys([*kept.keywords, *given.keywords])
+    kept.keywords = list(words)[: validation.KEYWORDS]
+    kept.raw_excerpt = given.raw_excerpt or kept.raw_excerpt
