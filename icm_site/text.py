@@ -33,6 +33,7 @@ _UNSPACED = (
 _RUN = re.compile(f"[{_UNSPACED}]+")
 # Possessive and anchored at the start of a run: linear on 64 kB without a space.
 _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+")
+_PLAIN_WORD = re.compile(r"\w+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
@@ -154,6 +155,22 @@ def index_words(query: str) -> list[str]:
     """
     folded = _stem(_pairs(_fold(cut(query, QUERY_BYTES)), tail=False))
     return list(dict.fromkeys(_words(folded)))
+
+
+def plain_words(query: str) -> list[str]:
+    """The distinct words of a query, normalised and otherwise whole, at most 100."""
+    found = dict.fromkeys(_words(normalise(cut(query, QUERY_BYTES))))
+    return list(found)[:QUERY_WORDS]
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script written without spaces."""
+    return bool(_RUN.match(word))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The distinct words of a text for comparing it: normalised, CJK in pairs."""
+    return frozenset(_PLAIN_WORD.findall(_pairs(normalise(text), tail=False)))
 
 
 def _words(text: str) -> Iterator[str]:

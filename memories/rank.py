@@ -1,9 +1,9 @@
 """Pure ranking: strengths, fusion, order, collapse of near-duplicates, budget."""
 
 import math
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from icm_site import text
 
@@ -12,6 +12,8 @@ ENGINES = ("default", "blend", "additive")
 MIN_DEPTH, DEPTH_PER_HIT, MAX_DEPTH = 100, 4, 2000
 MIN_LIMIT, MAX_LIMIT = 1, 500
 DUPLICATE_JACCARD = 0.6
+COMPARED_CHARS = 2000
+UNRANKED = MAX_DEPTH + 1
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,15 @@ class WordHits:
 class Neighbours:
     """The vector arm's answer.
 
-    `order`: memory ids, nearest first. `cosines`: exact cosine by memory id, for
-    `order` and for every candidate asked about that has a vector. `floor`: the
-    cosine of this query with an unrelated memory.
+    `order`: memory ids, nearest first. `nearness` and `cosines`: by memory id, for
+    `order` and for every candidate asked about that has a vector. `cosines` are
+    plain; `nearness` is the cosine seen from the centre of the stored vectors, which
+    is about 0 for unrelated texts whatever the model. `floor`: the plain cosine of
+    the query with that centre.
     """
 
     order: tuple[int, ...] = ()
+    nearness: Mapping[int, float] = field(default_factory=dict)
     cosines: Mapping[int, float] = field(default_factory=dict)
     floor: float = 0.0
 
@@ -41,10 +46,11 @@ class Hit:
     """One memory found.
 
     `score` lies in (0, 1] and means the same for every query; 0 marks the substring
-    fallback. `ranks` and `values` hold, by arm, the rank (from 1) and the raw value
-    (text: strength, bm25; vector: cosine). `decided` names the arm that gave the
-    larger part of the score. `replaces`: superseded memories that led here.
-    `collapsed`: near-duplicates left out in favour of this one.
+    fallback. `ranks`: the rank in each arm, from 1. `values`: `bm25` and `text`
+    (strength) of the text arm, `cosine` and `nearness` of the vector arm, `session`
+    (what memories stored beside it add). `decided` names what gave the largest part
+    of the score: text, vector, session or substring. `replaces`: superseded memories
+    that led here. `collapsed`: near-duplicates left out in favour of this one.
     """
 
     memory_id: int
@@ -55,11 +61,28 @@ class Hit:
     replaces: tuple[int, ...] = ()
     collapsed: tuple[int, ...] = ()
 
-    @property
-    def order_key(self) -> tuple[float, int, int]:
-        """Total order: score, best single rank, id. A NaN counts as 0."""
-        score = 0.0 if math.isnan(self.score) else self.score
-        return -score, min(self.ranks.values(), default=MAX_DEPTH + 1), self.memory_id
+
+@dataclass(frozen=True)
+class Arms:
+    """What the arms found: `bm25` best first, `strengths` 0-1, by memory id."""
+
+    bm25: Mapping[int, float]
+    strengths: Mapping[int, float]
+    neighbours: Neighbours | None = None
+
+    @cached_property
+    def ranks(self) -> dict[str, dict[int, int]]:
+        """By arm, the rank of each memory id, from 1."""
+        near = self.neighbours.order if self.neighbours else ()
+        return {
+            "text": {i: place for place, i in enumerate(self.bm25, 1)},
+            "vector": {i: place for place, i in enumerate(near, 1)},
+        }
+
+    def best_rank(self, memory_id: int) -> int:
+        """The best single rank of a memory in any arm."""
+        places = (of.get(memory_id, UNRANKED) for of in self.ranks.values())
+        return min(places)
 
 
 def clamp_limit(limit: int) -> int:
@@ -122,70 +145,146 @@ def text_strengths(
 
 
 VECTOR_SHARE = 0.5
-# Cosine above the floor that counts as full strength.
-FULL_GAIN = 0.12
+# Nearness that counts as full strength: a text that answers the question.
+FULL_NEARNESS = 0.5
 
 
-def vector_strength(cosine: float, floor: float) -> float:
-    """A cosine as strength 0-1: how far it lies above that of unrelated memories."""
-    if math.isnan(cosine):
-        return 0.0
-    return max(0.0, min(1.0, (cosine - floor) / FULL_GAIN))
+def vector_strength(nearness: float) -> float:
+    """A nearness as strength 0-1; what is not a number counts as 0."""
+    return max(0.0, min(1.0, nearness / FULL_NEARNESS)) if nearness > 0 else 0.0
 
 
-def _default(strength: float, cosine: float, floor: float) -> float:
-    near = vector_strength(cosine, floor)
-    return (1 - VECTOR_SHARE) * strength + VECTOR_SHARE * near
+def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
+    """One score in 0-1 by memory id, over the rows of both arms.
+
+    Without a vector arm the score is the text strength. `blend` is 0.3 x strength +
+    0.7 x cosine, `additive` min(1, cosine + 0.25 x strength).
+    """
+    strengths, neighbours = arms.strengths, arms.neighbours
+    if neighbours is None:
+        return dict(strengths)
+    near = _default_values if engine == "default" else _plain_cosines
+    values = near(strengths, neighbours)
+    combine = FUSIONS[engine]
+    return {i: combine(strengths.get(i, 0.0), value) for i, value in values.items()}
 
 
-def _blend(strength: float, cosine: float, _floor: float) -> float:
-    return 0.3 * strength + 0.7 * max(0.0, cosine)
-
-
-def _additive(strength: float, cosine: float, _floor: float) -> float:
-    return min(1.0, max(0.0, cosine) + 0.25 * strength)
-
-
-FUSIONS: dict[str, Callable[[float, float, float], float]] = {
-    "default": _default,
-    "blend": _blend,
-    "additive": _additive,
+FUSIONS: dict[str, Callable[[float, float], float]] = {
+    "default": lambda text, near: (1 - VECTOR_SHARE) * text + VECTOR_SHARE * near,
+    "blend": lambda text, near: 0.3 * text + 0.7 * near,
+    "additive": lambda text, near: min(1.0, near + 0.25 * text),
 }
 
 
-def fuse(
-    strengths: Mapping[int, float],
-    neighbours: Neighbours | None,
-    engine: str = "default",
+def _default_values(
+    strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    """One score in 0-1 by memory id, over the rows of both arms.
+    known = {i: vector_strength(near) for i, near in neighbours.nearness.items()}
+    return _with_missing(known, strengths, ceiling=0.5, floor=0.0)
 
-    Without a vector arm the score is the text strength. A row without a vector
-    takes the cosine that its text strength would be worth, so it stands where its
-    words put it and never below unrelated rows that have a vector.
+
+def _plain_cosines(
+    strengths: Mapping[int, float], neighbours: Neighbours
+) -> dict[int, float]:
+    known = {i: max(0.0, c) if c == c else 0.0 for i, c in neighbours.cosines.items()}
+    return _with_missing(known, strengths, ceiling=1.0, floor=neighbours.floor)
+
+
+def _with_missing(
+    known: dict[int, float],
+    strengths: Mapping[int, float],
+    *,
+    ceiling: float,
+    floor: float,
+) -> dict[int, float]:
+    """`known` and a value for each row without a vector: what its words are worth.
+
+    Not below the best row that none of the words led to (up to `ceiling`), so that
+    rows whose vectors are still to come do not sink under unrelated ones.
     """
-    if neighbours is None:
-        return dict(strengths)
-    combine, floor = FUSIONS[engine], neighbours.floor
-    scores = {}
-    for memory_id in {*strengths, *neighbours.order}:
-        strength = strengths.get(memory_id, 0.0)
-        cosine = neighbours.cosines.get(memory_id, math.nan)
-        if math.isnan(cosine):
-            cosine = floor + strength * _imputed_span(engine, floor)
-        scores[memory_id] = combine(strength, cosine, floor)
-    return scores
+    unmatched = (near for i, near in known.items() if i not in strengths)
+    least = min(ceiling, max(unmatched, default=0.0))
+    missing = {
+        i: max(least, floor + (1 - floor) * strength)
+        for i, strength in strengths.items()
+        if i not in known
+    }
+    return known | missing
 
 
-def _imputed_span(engine: str, floor: float) -> float:
-    return FULL_GAIN if engine == "default" else 1.0 - floor
+# What the better of the two memories at distance 1 and 2 in the same session adds.
+SESSION_SHARES = (0.4, 0.2)
 
 
-def decided_by(strength: float, cosine: float | None, floor: float) -> str:
-    """The arm that gave the larger part of the score."""
-    near = 0.0 if cosine is None else vector_strength(cosine, floor)
-    text_part, vector_part = (1 - VECTOR_SHARE) * strength, VECTOR_SHARE * near
-    return "text" if text_part >= vector_part else "vector"
+def session_parts(
+    scores: Mapping[int, float], sessions: Mapping[int, str]
+) -> dict[int, float]:
+    """What the memories stored next to it add to each memory of `sessions`, 0-0.6.
+
+    An answer often stands beside the memory that has the words of the question.
+    """
+    parts = {}
+    for memory_id, session in sessions.items():
+        part = 0.0
+        for distance, share in enumerate(SESSION_SHARES, 1):
+            beside = (memory_id - distance, memory_id + distance)
+            near = (scores.get(i, 0.0) for i in beside if sessions.get(i) == session)
+            part += share * max(near, default=0.0)
+        if part > 0:
+            parts[memory_id] = part
+    return parts
+
+
+def beside(memory_ids: Collection[int]) -> set[int]:
+    """The ids themselves and those near enough to lend them something."""
+    reach = range(-len(SESSION_SHARES), len(SESSION_SHARES) + 1)
+    return {i + step for i in memory_ids for step in reach}
+
+
+def with_parts(
+    scores: Mapping[int, float], parts: Mapping[int, float]
+) -> dict[int, float]:
+    """Scores raised by what the session adds: 1 - (1 - score)(1 - part)."""
+    return {
+        i: 1 - (1 - scores.get(i, 0.0)) * (1 - parts.get(i, 0.0))
+        for i in {*scores, *parts}
+    }
+
+
+def ordered(scores: Mapping[int, float], arms: Arms) -> list[int]:
+    """Ids of the rows that score above 0: by score, best single rank, id.
+
+    A score that is not a number counts as 0.
+    """
+    found = (i for i, score in scores.items() if score > 0)
+    return sorted(found, key=lambda i: (-scores[i], arms.best_rank(i), i))
+
+
+def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
+    """The hit of a row: its score and what each arm gave; `part`: by its session."""
+    near = arms.neighbours or Neighbours()
+    sources = {
+        "bm25": arms.bm25,
+        "text": arms.strengths,
+        "cosine": near.cosines,
+        "nearness": near.nearness,
+        "session": {memory_id: part} if part > 0 else {},
+    }
+    values = {name: of[memory_id] for name, of in sources.items() if memory_id in of}
+    ranks = {arm: of[memory_id] for arm, of in arms.ranks.items() if memory_id in of}
+    decided = _decided(values, alone=arms.neighbours is None)
+    return Hit(memory_id, score, ranks, values, decided)
+
+
+def _decided(values: Mapping[str, float], *, alone: bool) -> str:
+    """What gave the largest part of a score; `alone`: there is no vector arm."""
+    text_part = values.get("text", 0.0) * (1 if alone else 1 - VECTOR_SHARE)
+    parts = {
+        "text": text_part,
+        "vector": VECTOR_SHARE * vector_strength(values.get("nearness", 0.0)),
+        "session": values.get("session", 0.0),
+    }
+    return max(parts, key=lambda arm: parts[arm])
 
 
 _NEGATION_WORDS = """
@@ -214,15 +313,7 @@ def _contradicts(word: str) -> bool:
     return word in _NEGATIONS or any(map(str.isdigit, word))
 
 
-_WORD = re.compile(r"\w+")
-
-
-def word_set(summary: str) -> frozenset[str]:
-    """The distinct words of a text's first 2 000 characters, as search sees them."""
-    return frozenset(_WORD.findall(text.index_text(summary[:2000])))
-
-
-def collapse(hits: Sequence[Hit], texts: Callable[[int], str], limit: int) -> list[Hit]:
+def collapse(hits: Iterable[Hit], texts: Callable[[int], str], limit: int) -> list[Hit]:
     """The first `limit` hits, near-duplicates of a better one folded into it.
 
     `texts` gives the summary of a memory id; it is asked only as far as needed.
@@ -232,27 +323,18 @@ def collapse(hits: Sequence[Hit], texts: Callable[[int], str], limit: int) -> li
     for hit in hits:
         if len(kept) == limit:
             break
-        words = word_set(texts(hit.memory_id))
+        words = text.word_set(texts(hit.memory_id)[:COMPARED_CHARS])
         twin = next((k for k, seen in kept if is_near_duplicate(words, seen)), None)
         if twin is None:
             kept.append((hit, words))
         else:
             folded.setdefault(twin.memory_id, []).append(hit.memory_id)
-    return [_with_collapsed(hit, folded.get(hit.memory_id, ())) for hit, _ in kept]
-
-
-def _with_collapsed(hit: Hit, twins: Collection[int]) -> Hit:
-    if not twins:
-        return hit
-    return Hit(
-        memory_id=hit.memory_id,
-        score=hit.score,
-        ranks=hit.ranks,
-        values=hit.values,
-        decided=hit.decided,
-        replaces=hit.replaces,
-        collapsed=tuple(twins),
-    )
+    return [
+        replace(hit, collapsed=tuple(folded[hit.memory_id]))
+        if hit.memory_id in folded
+        else hit
+        for hit, _ in kept
+    ]
 
 
 def fit_budget(rendered: Sequence[str], max_tokens: int) -> list[int]:

@@ -2,29 +2,28 @@
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from icm_site import text
 from memories import rank
-from memories.rank import Hit, Neighbours, WordHits
+from memories.rank import Arms, Hit, Neighbours, WordHits
+from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope, topics_matching
+from memories.succession import Row, live_successor, read_rows
+
+__all__ = ["Connection", "Scope", "Vectors", "find", "topics_matching"]
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-StateRow: TypeAlias = tuple[str, int | None, bool]
 
 # BM25 weights of topic, summary, keywords.
 COLUMN_WEIGHTS = (1.0, 1.0, 1.0)
 FALLBACK_POOL = 100
-MAX_SUPERSEDED_HOPS = 32
-
-
-class Connection(Protocol):
-    """A DB-API connection in the style of sqlite3 (`?` parameters)."""
-
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
+# Rows looked up for each hit wanted: some fall to filters and near-duplicates.
+LEADERS_PER_HIT = 4
 
 
 class Vectors(Protocol):
@@ -46,37 +45,6 @@ class Vectors(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Scope:
-    """Which memories may be found; applied before any cut.
-
-    `topics`: exact topics; None means all. `keyword`: case-folded, contained in one
-    of the memory's keywords; None means any.
-    """
-
-    topics: tuple[str, ...] | None = None
-    keyword: str | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nothing is filtered."""
-        return self.topics is None and self.keyword is None
-
-    @property
-    def parameters(self) -> tuple[str | None, ...]:
-        """The four parameters of IN_SCOPE."""
-        topics = None if self.topics is None else json.dumps(self.topics)
-        keyword = None if self.keyword is None else self.keyword.casefold()
-        return topics, topics, keyword, keyword
-
-
-EVERYTHING = Scope()
-
-IN_SCOPE = """
-(? IS NULL OR m.topic IN (SELECT value FROM json_each(?)))
-AND (? IS NULL OR instr(m.keywords_key, ?) > 0)
-"""
-
 TEXT_ARM = """
 SELECT rowid, -bm25(memories_fts, ?, ?, ?) AS score FROM memories_fts
 WHERE memories_fts MATCH ?
@@ -92,12 +60,14 @@ ORDER BY score DESC, memories_fts.rowid LIMIT ?
 
 INDEXED_ROWS = "SELECT count(*) FROM memories_fts_docsize"
 
-# One pass over the word's rows gives both figures; the unary plus keeps SQLite from
+# One pass over each word's rows gives both figures; the unary plus keeps SQLite from
 # seeking each candidate by itself.
 WORD_HITS = """
-SELECT count(*), json_group_array(rowid)
-    FILTER (WHERE +rowid IN (SELECT value FROM json_each(?)))
-FROM memories_fts WHERE memories_fts MATCH ?
+SELECT word.key, count(*), json_group_array(f.rowid)
+    FILTER (WHERE +f.rowid IN (SELECT value FROM json_each(?)))
+FROM json_each(?) AS word JOIN memories_fts AS f
+WHERE f.memories_fts MATCH word.value
+GROUP BY word.key
 """
 
 IDS_IN_SCOPE = f"""
@@ -105,37 +75,20 @@ SELECT m.id FROM memories m
 WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE}
 """
 
+# Each word comes with its spellings in capitals: lower() of SQLite knows ASCII only.
 SUBSTRING_ARM = f"""
-SELECT m.id,
-    (SELECT count(*) FROM json_each(?) WHERE instr(
-        m.topic_index || ' ' || m.summary_index || ' ' || m.keywords_index,
-        value) > 0) AS words
+SELECT m.id, (
+    SELECT count(*) FROM json_each(?) AS word WHERE EXISTS (
+        SELECT 1 FROM json_each(word.value) AS form
+        WHERE instr(lower(m.summary), form.value) > 0
+            OR instr(m.topic_key, form.value) > 0
+            OR instr(m.keywords_key, form.value) > 0)) AS words
 FROM memories m LEFT JOIN memory_usage u ON u.memory_id = m.id
 WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE} AND words > 0
 ORDER BY words DESC, u.weight DESC, m.id LIMIT ?
 """
 
-STATES = f"""
-SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE} FROM memories m
-WHERE m.id IN (SELECT value FROM json_each(?))
-"""
-
 SUMMARY = "SELECT summary FROM memories WHERE id = ?"
-
-
-def topics_matching(wanted: str, topics: Iterable[str]) -> tuple[str, ...]:
-    """The topics that a topic filter means: equal or one contains the other.
-
-    Case does not count. A blank filter matches nothing.
-    """
-    key = wanted.strip().casefold()
-    if not key:
-        return ()
-    return tuple(t for t in topics if _overlaps(key, t.strip().casefold()))
-
-
-def _overlaps(one: str, other: str) -> bool:
-    return bool(other) and (one in other or other in one)
 
 
 def text_arm(
@@ -155,12 +108,11 @@ def word_hits(
     connection: Connection, query: str, candidates: Collection[int]
 ) -> list[WordHits]:
     """For each search word of the query: its rows and the candidates among them."""
-    ids = json.dumps(sorted(candidates))
-    found = []
-    for word in text.search_words(query):
-        parameters = (ids, text.match_term(word))
-        count, held = connection.execute(WORD_HITS, parameters).fetchone()
-        found.append(WordHits(count, frozenset(json.loads(held))))
+    terms = [text.match_term(word) for word in text.search_words(query)]
+    parameters = (json.dumps(sorted(candidates)), json.dumps(terms))
+    found = [WordHits(0, frozenset())] * len(terms)
+    for key, count, held in connection.execute(WORD_HITS, parameters):
+        found[key] = WordHits(count, frozenset(json.loads(held)))
     return found
 
 
@@ -200,10 +152,11 @@ def substring_arm(
 
     Words of 3 characters or more; shorter ones only in scripts without spaces.
     """
-    words = [w for w in text.search_words(query) if len(w) > 2 or not w.isascii()]
+    words = [w for w in text.plain_words(query) if len(w) > 2 or text.is_unspaced(w)]
     if not words:
         return []
-    parameters = (json.dumps(words), *scope.parameters, FALLBACK_POOL)
+    forms = json.dumps([sorted({w, w.upper(), w.title()}) for w in words])
+    parameters = (forms, *scope.parameters, FALLBACK_POOL)
     return [row[0] for row in connection.execute(SUBSTRING_ARM, parameters)]
 
 
@@ -222,147 +175,125 @@ def find(
 ) -> list[Hit]:
     """The memories that answer a query, best first; [] for a blank query.
 
-    Filters hold before the cut. `limit` is clamped to 1-500. `query_vector` must come
-    from the model that `vectors` serves. `exclude`: memory ids never returned. An arm
-    that fails is logged and the others answer.
+    Filters hold before the cut. `limit` is clamped to 1-500. `engine`: one of
+    rank.ENGINES. `query_vector` must come from the model that `vectors` serves.
+    `exclude`: memory ids never returned. An arm that fails is logged and the others
+    answer.
     """
     if not query.strip():
         return []
     limit = rank.clamp_limit(limit)
     depth = rank.arm_depth(limit, depth)
-    hits = _fused(connection, query, scope, depth, engine, query_vector, vectors)
-    if not hits:
-        hits = _fallback(connection, query, scope)
-    hits = _current(connection, hits, scope, frozenset(exclude))
-    hits = sorted((h for h in hits if h.score >= min_score), key=lambda h: h.order_key)
-    return rank.collapse(hits, lambda i: _summary(connection, i), limit)
+    arms = _ask_arms(connection, query, scope, depth, query_vector, vectors)
+    scores = rank.fuse(arms, engine)
+    leaders = rank.ordered(scores, arms)
+    lend = engine == "default"
+
+    def best(count: int) -> Iterable[Hit]:
+        return _current(connection, scores, arms, leaders[:count], scope, lend=lend)
+
+    def cut(hits: Iterable[Hit]) -> list[Hit]:
+        wanted = (
+            hit
+            for hit in hits
+            if hit.score >= min_score and hit.memory_id not in exclude
+        )
+        return rank.collapse(wanted, partial(_summary, connection), limit)
+
+    if not leaders:
+        return cut(_fallback(connection, query, scope))
+    count = LEADERS_PER_HIT * max(limit, 10)
+    hits = cut(best(count))
+    if len(hits) < limit and count < len(leaders):
+        return cut(best(len(leaders)))
+    return hits
 
 
-def _fused(
+def _ask_arms(
     connection: Connection,
     query: str,
     scope: Scope,
     depth: int,
-    engine: str,
     query_vector: Sequence[float] | None,
     vectors: Vectors | None,
-) -> list[Hit]:
-    def ask_text() -> tuple[dict[int, float], dict[int, float]]:
+) -> Arms:
+    bm25, strengths = _text_part(connection, query, scope, depth)
+    if query_vector is None or vectors is None:
+        return Arms(bm25, strengths)
+    ask = partial(vector_arm, connection, query_vector, vectors)
+    ask = partial(ask, scope=scope, depth=depth, also=bm25)
+    return Arms(bm25, strengths, _attempt("vector", ask, None))
+
+
+def _text_part(
+    connection: Connection, query: str, scope: Scope, depth: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    def ask() -> tuple[dict[int, float], dict[int, float]]:
         bm25 = text_arm(connection, query, scope=scope, depth=depth)
         return bm25, text_strengths(connection, query, bm25)
 
     nothing: tuple[dict[int, float], dict[int, float]] = ({}, {})
-    bm25, strengths = _attempt("text", ask_text, nothing)
-    neighbours = None
-    if query_vector is not None and vectors is not None:
-        neighbours = _attempt(
-            "vector",
-            lambda: vector_arm(
-                connection,
-                query_vector,
-                vectors,
-                scope=scope,
-                depth=depth,
-                also=bm25,
-            ),
-            None,
-        )
-    return _hits(bm25, strengths, neighbours, engine)
+    return _attempt("text", ask, nothing)
 
 
 def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
     try:
         return ask()
-    except Exception:
-        logger.exception("the %s arm of recall failed", arm)
+    except Exception as error:
+        trace = logger.isEnabledFor(logging.DEBUG)
+        logger.warning("the %s arm of recall failed: %s", arm, error, exc_info=trace)
         return otherwise
 
 
-def _hits(
-    bm25: Mapping[int, float],
-    strengths: Mapping[int, float],
-    neighbours: Neighbours | None,
-    engine: str,
-) -> list[Hit]:
-    scores = rank.fuse(strengths, neighbours, engine)
-    near = neighbours or Neighbours()
-    text_rank = {memory_id: place for place, memory_id in enumerate(bm25, 1)}
-    near_rank = {memory_id: place for place, memory_id in enumerate(near.order, 1)}
-    hits = []
-    for memory_id, score in scores.items():
-        if score <= 0:
-            continue
-        ranks: dict[str, int] = {}
-        values: dict[str, float] = {}
-        if memory_id in text_rank:
-            ranks["text"] = text_rank[memory_id]
-            values |= {"bm25": bm25[memory_id], "text": strengths[memory_id]}
-        if memory_id in near_rank:
-            ranks["vector"] = near_rank[memory_id]
-        cosine = near.cosines.get(memory_id)
-        if cosine is not None:
-            values["cosine"] = cosine
-        decided = rank.decided_by(strengths.get(memory_id, 0.0), cosine, near.floor)
-        hits.append(Hit(memory_id, score, ranks, values, decided))
-    return hits
-
-
 def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
+    ask = partial(substring_arm, connection, query, scope=scope)
     nothing: list[int] = []
-    found = _attempt(
-        "substring", lambda: substring_arm(connection, query, scope=scope), nothing
-    )
+    found = _attempt("substring", ask, nothing)
+    places = {memory_id: place for place, memory_id in enumerate(found, 1)}
+    lives = _lives(found, read_rows(connection, found, scope))
     return [
-        Hit(memory_id, 0.0, {"substring": place}, {}, "substring")
-        for place, memory_id in enumerate(found, 1)
+        Hit(
+            live,
+            0.0,
+            {"substring": places[via[0]]},
+            decided="substring",
+            replaces=tuple(i for i in via if i != live),
+        )
+        for live, via in lives.items()
     ]
 
 
 def _current(
-    connection: Connection, hits: list[Hit], scope: Scope, exclude: frozenset[int]
-) -> list[Hit]:
-    """Superseded hits become the live memory that replaced them; others drop out."""
-    rows = _states(connection, [h.memory_id for h in hits], scope)
-    merged: dict[int, Hit] = {}
-    for hit in hits:
-        live = _live_successor(hit.memory_id, rows)
-        if live is None or live in exclude:
-            continue
-        replaced = () if live == hit.memory_id else (hit.memory_id,)
-        better = min(merged.get(live, hit), hit, key=lambda h: h.order_key)
-        seen = merged[live].replaces if live in merged else ()
-        merged[live] = replace(better, memory_id=live, replaces=(*seen, *replaced))
-    return list(merged.values())
+    connection: Connection,
+    scores: Mapping[int, float],
+    arms: Arms,
+    leaders: Sequence[int],
+    scope: Scope,
+    *,
+    lend: bool,
+) -> Iterator[Hit]:
+    """Hits of the leading rows, and with `lend` of rows beside them in a session."""
+    asked = rank.beside(leaders) if lend else leaders
+    rows = read_rows(connection, asked, scope)
+    sessions = {i: row.session for i, row in rows.items() if lend and row.lends}
+    parts = rank.session_parts(scores, sessions)
+    own = {i: scores[i] for i in {*leaders, *parts} if i in scores}
+    raised = rank.with_parts(own, parts)
+    for live, via in _lives(rank.ordered(raised, arms), rows).items():
+        best = via[0]
+        hit = rank.explained(best, raised[best], parts.get(best, 0.0), arms)
+        old = tuple(i for i in via if i != live)
+        yield replace(hit, memory_id=live, replaces=old) if old else hit
 
 
-def _states(
-    connection: Connection, ids: Collection[int], scope: Scope
-) -> dict[int, StateRow]:
-    known: dict[int, StateRow] = {}
-    wanted = set(ids)
-    for _ in range(MAX_SUPERSEDED_HOPS):
-        if not wanted:
-            break
-        parameters = (*scope.parameters, json.dumps(sorted(wanted)))
-        for memory_id, state, successor, inside in connection.execute(
-            STATES, parameters
-        ):
-            known[memory_id] = (state, successor, bool(inside))
-        successors = {known[i][1] for i in wanted if i in known}
-        wanted = {i for i in successors if i is not None} - known.keys()
-    return known
-
-
-def _live_successor(memory_id: int, rows: Mapping[int, StateRow]) -> int | None:
-    current: int | None = memory_id
-    for _ in range(MAX_SUPERSEDED_HOPS):
-        if current is None or current not in rows:
-            return None
-        state, successor, inside = rows[current]
-        if state == "live":
-            return current if inside else None
-        current = successor if state == "superseded" else None
-    return None
+def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]]:
+    """The live memories that rows stand for, and the rows that led to each."""
+    lives: dict[int, list[int]] = {}
+    for memory_id in found:
+        live = live_successor(memory_id, rows)
+        if live is not None:
+            lives.setdefault(live, []).append(memory_id)
+    return lives
 
 
 def _summary(connection: Connection, memory_id: int) -> str:

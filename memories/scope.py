@@ -1,0 +1,59 @@
+"""Which memories may be found: the filters of a search, as SQL and in Python."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Connection(Protocol):
+    """A DB-API connection in the style of sqlite3 (`?` parameters)."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which memories may be found; applied before any cut.
+
+    `topics`: exact topics; None means all. `keyword`: case-folded, contained in one
+    of the memory's keywords; None means any.
+    """
+
+    topics: tuple[str, ...] | None = None
+    keyword: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is filtered."""
+        return self.topics is None and self.keyword is None
+
+    @property
+    def parameters(self) -> tuple[str | None, ...]:
+        """The four parameters of IN_SCOPE."""
+        topics = None if self.topics is None else json.dumps(self.topics)
+        keyword = None if self.keyword is None else self.keyword.casefold()
+        return topics, topics, keyword, keyword
+
+
+EVERYTHING = Scope()
+
+IN_SCOPE = """
+(? IS NULL OR m.topic IN (SELECT value FROM json_each(?)))
+AND (? IS NULL OR instr(m.keywords_key, ?) > 0)
+"""
+
+
+def topics_matching(wanted: str, topics: Iterable[str]) -> tuple[str, ...]:
+    """The topics that a topic filter means: equal or one contains the other.
+
+    Case does not count. A blank filter matches nothing.
+    """
+    key = wanted.strip().casefold()
+    if not key:
+        return ()
+    return tuple(t for t in topics if _overlaps(key, t.strip().casefold()))
+
+
+def _overlaps(one: str, other: str) -> bool:
+    return bool(other) and (one in other or other in one)

@@ -1,0 +1,60 @@
+"""Which live memory stands for a row: superseded rows lead to their successor."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from memories.scope import IN_SCOPE, Connection, Scope
+
+MAX_HOPS = 32
+SEARCHABLE = ("live", "superseded")
+
+ROWS = f"""
+SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE}, m.agent_session
+FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What recall needs to know of a row besides its score."""
+
+    state: str
+    successor: int | None
+    inside: bool
+    session: str
+
+    @property
+    def lends(self) -> bool:
+        """Whether it takes part in its session: searchable, in scope, in a session."""
+        return bool(self.session) and self.inside and self.state in SEARCHABLE
+
+
+def read_rows(
+    connection: Connection, ids: Collection[int], scope: Scope
+) -> dict[int, Row]:
+    """The rows of these ids and of all that superseded them."""
+    known: dict[int, Row] = {}
+    wanted = set(ids)
+    for _ in range(MAX_HOPS):
+        if not wanted:
+            break
+        parameters = (*scope.parameters, json.dumps(sorted(wanted)))
+        found = connection.execute(ROWS, parameters).fetchall()
+        for memory_id, state, successor, inside, session in found:
+            known[memory_id] = Row(state, successor, bool(inside), session or "")
+        successors = {row[2] for row in found if row[1] == "superseded"}
+        wanted = {i for i in successors if i is not None and i not in known}
+    return known
+
+
+def live_successor(memory_id: int, rows: Mapping[int, Row]) -> int | None:
+    current: int | None = memory_id
+    for _ in range(MAX_HOPS):
+        if current is None or current not in rows:
+            return None
+        row = rows[current]
+        if row.state == "live":
+            return current if row.inside else None
+        current = row.successor if row.state == "superseded" else None
+    return None
