@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
-from icm_site import conf
+from icm_site import cli, conf, database
 from icm_site.conf_keys import Embeddings
 from memories import embedder, matrices
 from tests.factories import FakeEmbedder
@@ -19,6 +22,25 @@ from tests.factories import FakeEmbedder
 PROJECT = Path(__file__).resolve().parent.parent
 
 Icm = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """The database of the tests, marked as migrated as by a first command."""
+    with django_db_blocker.unblock():
+        database.ready()
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +61,41 @@ def model(monkeypatch: pytest.MonkeyPatch, no_model: None) -> FakeEmbedder:
     monkeypatch.setattr(embedder, "MODELS", embedder.Models(loader=lambda name: fake))
     monkeypatch.setattr(embedder, "PACKAGED", fake.name)
     return fake
+
+
+@pytest.fixture
+def run(
+    db: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Iterator[Run]:
+    """Run `icm ARGUMENTS` in this process, on the database of the tests.
+
+    For all but global options, which are read before Django is.
+    """
+    work = tmp_path / "shop"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    before = dict(os.environ)
+    if "model" not in request.fixturenames:
+        os.environ["ICM_NO_EMBEDDINGS"] = "1"
+
+    def run(*arguments: str) -> Outcome:
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        with redirect_stdout(out), redirect_stderr(err):
+            code = cli.main(arguments)
+        return Outcome(code, _text(out), _text(err))
+
+    yield run
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 @pytest.fixture

@@ -1,0 +1,127 @@
+"""Lists and figures over all memories."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from icm_site.errors import InvalidInput
+from memories import listing, records, store
+from memories.models import Memory, MemoryUsage
+from tests.factories import CALLER, make_memory
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def contents(**how: object) -> list[str]:
+    asked = {"topic": None, "sort": "created", "limit": None} | how
+    return [row.summary for row in listing.listed(**asked)[0]]  # type: ignore[arg-type]
+
+
+def test_a_list_is_sorted_downwards_by_what_is_asked() -> None:
+    for place, name in enumerate("abc"):
+        memory = make_memory(name, now=NOON + timedelta(hours=place))
+        MemoryUsage.objects.filter(pk=memory.pk).update(
+            weight=(0.5, 0.9, 0.1)[place],
+            last_accessed=NOON + timedelta(days=(3, 1, 2)[place]),
+        )
+    assert contents(sort="created") == ["c", "b", "a"]
+    assert contents(sort="weight") == ["b", "a", "c"]
+    assert contents(sort="accessed") == ["a", "c", "b"]
+
+
+def test_equal_rows_stand_newest_first() -> None:
+    for name in "abc":
+        make_memory(name, now=NOON)
+    assert contents(sort="weight") == contents(sort="created") == ["c", "b", "a"]
+
+
+def test_a_topic_is_compared_exactly_but_for_case() -> None:
+    make_memory("a", topic="Shop")
+    make_memory("b", topic="shop-2")
+    assert contents(topic=" sHOP ") == ["a"]
+    with pytest.raises(InvalidInput, match="topic must not be empty"):
+        contents(topic=" ")
+
+
+@pytest.mark.parametrize(("limit", "count"), [(None, 3), (0, 0), (-1, 0), (2, 2)])
+def test_a_limit_cuts_and_the_total_stays(limit: int | None, count: int) -> None:
+    for name in "abc":
+        make_memory(name)
+    rows, total = listing.listed(topic=None, sort="weight", limit=limit)
+    assert (len(rows), total) == (count, 3)
+
+
+def test_hidden_memories_are_in_no_list_and_counted_by_state() -> None:
+    old = make_memory("old")
+    store.store(topic="t", content="new", supersedes=old.ulid, caller=CALLER)
+    store.forget(make_memory("gone").ulid, caller=CALLER)
+    assert contents() == ["new"]
+    assert listing.topics() == [("t", 1)]
+    figures = listing.stats()
+    assert (figures.memories, figures.topics) == (1, 1)
+    assert figures.hidden == {"forgotten": 1, "superseded": 1}
+
+
+def test_topics_of_one_name_in_two_cases_are_one() -> None:
+    make_memory("a", topic="Shop")
+    make_memory("b", topic="shop")
+    make_memory("c", topic="bar")
+    assert listing.topics() == [("bar", 1), ("Shop", 2)]
+
+
+def test_figures_of_an_empty_database_are_zero() -> None:
+    figures = listing.stats()
+    assert (figures.memories, figures.average_weight) == (0, 0.0)
+    assert figures.oldest is None and figures.newest is None
+
+
+def test_figures_span_oldest_to_newest() -> None:
+    make_memory("a", now=NOON)
+    memory = make_memory("b", now=NOON + timedelta(days=1))
+    MemoryUsage.objects.filter(pk=memory.pk).update(weight=0.5)
+    figures = listing.stats()
+    assert figures.average_weight == 0.75
+    assert (figures.oldest, figures.newest) == (NOON, NOON + timedelta(days=1))
+
+
+def test_a_list_costs_the_same_queries_whatever_its_length() -> None:
+    counts = []
+    for size in (1, 30):
+        for number in range(size):
+            make_memory(f"fact {size}.{number}")
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            rows, _ = listing.listed(topic=None, sort="weight", limit=None)
+            records.records(rows)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 6
+
+
+def test_records_name_links_successors_and_what_they_replaced() -> None:
+    old = make_memory("old")
+    new = store.store(topic="t", content="new", supersedes=old.ulid, caller=CALLER)
+    rows = list(Memory.objects.with_usage().order_by("id"))
+    shown_old, shown_new = records.records(rows)
+    assert (shown_old.state, shown_old.superseded_by) == (
+        "superseded",
+        new.memory.ulid,
+    )
+    assert shown_new.replaces == [old.ulid]
+    assert not shown_new.has_embedding
+
+
+def test_more_records_than_a_query_takes_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(7):
+        make_memory(f"fact {number}")
+    monkeypatch.setattr(records, "BATCH", 3)
+    rows = list(Memory.objects.with_usage().order_by("id"))
+    scores = {row.pk: float(row.pk) for row in rows}
+    shown = records.records(rows, scores=scores)
+    assert [row.summary for row in shown] == [f"fact {n}" for n in range(7)]
+    assert [row.score for row in shown] == list(scores.values())
