@@ -194,7 +194,11 @@ def memory_purge(params: PurgeParams, caller: Caller) -> PurgeResult:
         )
     done = purge.purge(rows)
     return PurgeResult(
-        erased=True, memories=shown, revisions=done.revisions, backups=done.backups
+        erased=True,
+        memories=shown,
+        revisions=done.revisions,
+        backups=done.backups,
+        complete=done.complete,
     )
 
 

@@ -151,6 +151,7 @@ class PurgeResult(Result):
     memories: list[MemoryRecord]
     revisions: int
     backups: list[str]
+    complete: bool = True
 
 
 class DownloadParams(Params):

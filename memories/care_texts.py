@@ -182,6 +182,11 @@ def purged(result: PurgeResult) -> str:
             lines.append("Add --yes to erase them; nothing was changed.")
     else:
         lines = [f"Erased {count} memories and {result.revisions} revisions."]
+    if not result.complete:
+        lines.append(
+            "Another process keeps the database open: freed pages or the log may hold "
+            "the text until it ends; then run any purge again."
+        )
     if result.backups:
         lines.append("Backups that may still hold the text:")
         lines += [f"  {path}" for path in result.backups]

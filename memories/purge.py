@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 
-from icm_site.errors import InvalidInput
+from icm_site.errors import InvalidInput, Unavailable
+from icm_site.sqlite import failures
 from memories import history, indexes, projects
 from memories.models import (
     Change,
@@ -41,11 +42,16 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Purged:
-    """Ids of erased memories, and copies that are out of reach."""
+    """Ids of erased memories, and copies that are out of reach.
+
+    Not `complete`: another process kept the file busy, so that overwritten pages or
+    the log may hold the text until the last of them closes it.
+    """
 
     ids: list[str]
     revisions: int
     backups: list[str]
+    complete: bool
 
 
 def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
@@ -99,12 +105,12 @@ def purge(memories: Sequence[Memory]) -> Purged:
     revisions = 0
     for start in range(0, len(keys), BATCH):
         revisions += _erase(keys[start : start + BATCH])
-    if keys:
-        scrub()
+    complete = scrub() if keys else True
     return Purged(
         ids=[memory.ulid for memory in memories],
         revisions=revisions,
         backups=backups(),
+        complete=complete,
     )
 
 
@@ -118,15 +124,23 @@ def _erase(keys: Sequence[int]) -> int:
     return count
 
 
-def scrub() -> None:
+def scrub() -> bool:
     """Write both indexes anew without what was deleted, then empty the log.
 
     Both only mark an entry as deleted and keep its content until they are rebuilt.
+    Returns whether all was reached; False while others keep the file busy.
     """
     indexes.rebuild()
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, _, _ = cursor.fetchone()
+    except OperationalError as error:
+        if not isinstance(failures.explain(error), Unavailable):
+            raise
+        return False
+    return busy == 0
 
 
 def backups() -> list[str]:
