@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -150,7 +150,8 @@ def update(
             memory.summary if content is None else content,
             memory.raw_excerpt if raw_excerpt is None else raw_excerpt,
             memory.keywords if keywords is None else keywords,
-            allow_secret=allow_secret or content is None,
+            allow_secret=allow_secret,
+            known={memory.topic, memory.summary, memory.raw_excerpt, *memory.keywords},
         )
         log.keep(memory)
         if text.summary != memory.summary:
@@ -174,7 +175,7 @@ def update(
 def forget(
     identifier: str, *, caller: Caller, now: datetime | None = None
 ) -> tuple[Memory, Change]:
-    """Hide a memory. Raises NotFound for an unknown or forgotten id."""
+    """Hide a memory. Raises NotFound, Conflict where it is forgotten already."""
     now = now or timezone.now()
     with history.change("forget", caller=caller, now=now) as log:
         memory = history.find_memory(identifier)
@@ -239,11 +240,13 @@ def _checked(
     keywords: Iterable[str],
     *,
     allow_secret: bool,
+    known: Collection[str | None] = (),
 ) -> _Text:
+    """Check and mask fields; `known` texts were let through before and stay."""
     found: list[str] = []
 
     def clean(value: str) -> str:
-        if allow_secret:
+        if allow_secret or value in known:
             return value
         settings = conf.current().redaction
         result = redact(value, extra=settings.extra, allow=settings.allow)
