@@ -1,0 +1,110 @@
+"""`icm serve`: the standard library alone until the client's streams are safe."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from icm_site import mcp_wire, startup
+from icm_site.errors import UsageError
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve MCP on stdin and stdout until the input ends; returns the exit code.
+
+    Raises UsageError for a wrong option, InvalidInput for a config file that cannot
+    be read.
+    """
+    try:
+        options = _parser().parse_args(list(argv))
+    except SystemExit as stop:  # --help
+        return int(stop.code or 0)
+    if options.print_config:
+        print(client_config(launch_command()))
+        return 0
+    return _serve(compact=options.compact, lean=options.tools == "lean")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="icm serve",
+        description="Serve the memory to an MCP client on standard input and output.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--compact", action="store_true", help="answer with the shortest text"
+    )
+    parser.add_argument(
+        "--tools",
+        choices=["full", "lean"],
+        default="full",
+        help="list all tools, or only those of everyday use (default: full)",
+    )
+    parser.add_argument(
+        "--print-config",
+        action="store_true",
+        help="print what to enter in a client, and end",
+    )
+    return parser
+
+
+def _serve(*, compact: bool, lean: bool) -> int:
+    # Before anything is imported that may print.
+    wire = mcp_wire.take()
+    with startup.importing():
+        from icm_site import conf, mcp_session, mcp_stdio
+        from icm_site.mcp_instructions import instructions
+        from memories.origin import detect
+
+    config = conf.current()
+    caller = detect(
+        os.environ,
+        surface="mcp",
+        cwd=os.getcwd(),  # noqa: PTH109
+        name=config.project.name,
+        aliases=config.projects.aliases,
+    )
+    server = mcp_session.build(
+        caller=caller,
+        instructions=instructions(caller.project, config.mcp.instructions),
+        compact=compact or config.mcp.compact,
+        lean=lean,
+    )
+    return mcp_stdio.run(server, wire)
+
+
+def launch_command() -> list[str]:
+    """The command that starts this server from any folder.
+
+    Not looked up on PATH, where another program of the name may come first.
+    """
+    started = Path(sys.argv[0])
+    beside_python = Path(sys.executable).with_name("icm")
+    for place in (started if started.stem == "icm" else beside_python, beside_python):
+        found = shutil.which(place)
+        if found:
+            return [os.path.abspath(found), "serve"]  # noqa: PTH100
+    return [sys.executable, "-m", "icm_site.cli", "serve"]
+
+
+def client_config(command: Sequence[str]) -> str:
+    """The entry for a client's JSON file, and the line for Claude Code."""
+    entry = {"command": command[0], "args": list(command[1:]), "env": {}}
+    return "\n".join(
+        [
+            json.dumps({"mcpServers": {"icm": entry}}, indent=2, ensure_ascii=False),
+            shlex.join(["claude", "mcp", "add", "icm", "--", *command]),
+        ]
+    )

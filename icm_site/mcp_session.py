@@ -1,0 +1,110 @@
+"""What the MCP server answers, on the official SDK; knows nothing of a transport."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import mcp_types as types
+from asgiref.sync import sync_to_async
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+
+from icm_site import __version__, mcp_tools
+from icm_site.caller import Caller
+from memories.origin import source_details
+
+NUDGE_EVERY = 10
+NUDGE = "[ICM: {calls} tool calls since last store. Consider saving important context.]"
+HOST_CHARS = 64
+
+
+@dataclass
+class Session:
+    """What a connection remembers: calls since the last store, nudges among them."""
+
+    calls: int = 0
+    nudges: int = 0
+
+    def text(self, answer: mcp_tools.Answer) -> str:
+        """Count a call; its text, with one more line when a store is overdue.
+
+        A text for programs stays as it is, and the next one gets the line.
+        """
+        if answer.stored:
+            self.calls = self.nudges = 0
+            return answer.text
+        self.calls += 1
+        due = self.calls // NUDGE_EVERY
+        if due <= self.nudges or not answer.prose:
+            return answer.text
+        self.nudges = due
+        return f"{answer.text.rstrip()}\n{NUDGE.format(calls=self.calls)}"
+
+
+Context = ServerRequestContext[Session]
+
+
+def build(
+    *, caller: Caller, instructions: str, compact: bool = False, lean: bool = False
+) -> Server[Session]:
+    """A server for one client. Django is not needed before it lists or calls tools.
+
+    Tools run one after the other on the thread of asgiref, so that a process has one
+    database connection.
+    """
+
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        rows = await sync_to_async(mcp_tools.listed)(lean=lean)
+        return types.ListToolsResult.model_validate({"tools": rows})
+
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        answer = await sync_to_async(mcp_tools.call)(
+            params.name,
+            params.arguments or {},
+            caller=_caller_now(caller, context),
+            compact=compact,
+        )
+        text = types.TextContent(
+            type="text", text=context.lifespan_context.text(answer)
+        )
+        return types.CallToolResult(content=[text], is_error=answer.failed)
+
+    server = Server(
+        "icm",
+        version=__version__,
+        instructions=instructions,
+        lifespan=_session,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    server.add_notification_handler(
+        "notifications/initialized", types.NotificationParams, _warm_up
+    )
+    return server
+
+
+@asynccontextmanager
+async def _session(server: Server[Session]) -> AsyncIterator[Session]:
+    yield Session()
+
+
+async def _warm_up(context: Context, params: types.NotificationParams) -> None:
+    """Be ready before the first call, once the client has its `initialize` answer."""
+    await sync_to_async(mcp_tools.warm_up)()
+
+
+def _caller_now(caller: Caller, context: Context) -> Caller:
+    """The caller with the commit of this moment and the client's own name."""
+    client = context.session.client_params
+    details = dict(source_details(caller.cwd))
+    if client is None:
+        return replace(caller, details=details)
+    info = client.client_info
+    details |= {"client": info.name, "client_version": info.version}
+    return replace(caller, host=caller.host or info.name[:HOST_CHARS], details=details)

@@ -1,0 +1,222 @@
+"""The registry as MCP sees it: what is listed, and how a call becomes one text."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icm_site import startup
+from icm_site.caller import Caller
+from icm_site.errors import IcmError, InvalidInput, NotFound
+from icm_site.operation import Operation, Tool
+from icm_site.sqlite import failures
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One text for the client. `prose` is false for a text that a program parses."""
+
+    text: str
+    failed: bool = False
+    stored: bool = False
+    prose: bool = True
+
+
+@functools.cache
+def registry() -> Mapping[str, tuple[Operation, Tool]]:
+    """All tools by name; the first call sets Django up, which takes half a second."""
+    with startup.importing():
+        import django
+        from django.apps import apps
+
+        if not apps.ready:
+            # Not a default: the client may work on a Django project of its own.
+            os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+            django.setup()
+        from icm_site.registry import TOOLS
+
+    return TOOLS
+
+
+@functools.cache
+def open_database() -> None:
+    """Make the database ready, once; a failure raises again at the next call."""
+    from icm_site import database
+
+    database.ready()
+
+
+def warm_up() -> None:
+    """Set up and open ahead of the first call; what fails is that call's to report."""
+
+    def opened() -> Answer:
+        registry()
+        open_database()
+        return Answer(text="")
+
+    _attempt("start", opened)
+
+
+def close_database() -> None:
+    """Close what this thread has opened; without Django that is nothing."""
+    if "icm_site.database" in sys.modules:
+        from icm_site import database
+
+        database.close()
+
+
+def listed(*, lean: bool) -> list[dict[str, Any]]:
+    """The tools as `tools/list` sends them, the lean ones or all."""
+    tools = registry()
+    from memories import embedder
+
+    embeds = bool(embedder.configured())
+    return [
+        {
+            "name": name,
+            "description": " ".join(operation.description.split()),
+            "inputSchema": input_schema(operation, tool),
+            "annotations": hints(tool),
+        }
+        for name, (operation, tool) in tools.items()
+        if (tool.lean or not lean) and (embeds or not tool.needs_embedder)
+    ]
+
+
+def hints(tool: Tool) -> dict[str, bool]:
+    """All four hints, because clients differ in what they assume of an absent one."""
+    return {
+        "readOnlyHint": tool.reads,
+        "destructiveHint": tool.destroys,
+        "idempotentHint": tool.idempotent,
+        "openWorldHint": False,
+    }
+
+
+def input_schema(operation: Operation, tool: Tool) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments, without what tells a model nothing."""
+    full = operation.params.model_json_schema()
+    definitions = full.get("$defs", {})
+    properties = {
+        name: _compact(schema, definitions)
+        for name, schema in full.get("properties", {}).items()
+        if name not in tool.hidden
+    }
+    for name, (low, high) in tool.ranges.items():
+        properties[name] |= {"minimum": low, "maximum": high}
+    if len(tool.formats) > 1:
+        names = list(tool.formats)
+        properties["format"] = {"type": "string", "enum": names, "default": names[0]}
+    schema = {"type": "object", "properties": properties}
+    required = _required(operation, tool)
+    return schema | {"required": required} if required else schema
+
+
+def _required(operation: Operation, tool: Tool) -> list[str]:
+    fields = operation.params.model_fields.items()
+    return [
+        name
+        for name, info in fields
+        if name in tool.required or (info.is_required() and name not in tool.fill)
+    ]
+
+
+def _compact(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One property without titles, references, null alternatives, empty defaults."""
+    whole = dict(schema)
+    if "$ref" in whole:
+        whole = definitions[whole.pop("$ref").rpartition("/")[2]] | whole
+    options = [o for o in whole.pop("anyOf", []) if o.get("type") != "null"]
+    if len(options) == 1:
+        return _compact(options[0] | whole, definitions)
+    if options:
+        whole["anyOf"] = [_compact(option, definitions) for option in options]
+    if "items" in whole:
+        whole["items"] = _compact(whole["items"], definitions)
+    if whole.get("default", "") in (None, [], {}):
+        del whole["default"]
+    whole.pop("title", None)
+    return whole
+
+
+def call(
+    name: str, arguments: Mapping[str, object], *, caller: Caller, compact: bool
+) -> Answer:
+    """Run one tool; whatever goes wrong is a sentence in the answer."""
+    return _attempt(
+        name, lambda: _call(name, arguments, caller=caller, compact=compact)
+    )
+
+
+def _attempt(name: str, work: Callable[[], Answer]) -> Answer:
+    try:
+        return work()
+    except IcmError as error:
+        return Answer(text=error.message, failed=True)
+    # The server outlives any call, and the model that called must learn of a fault.
+    except Exception as error:
+        if explained := failures.explain(error):
+            return Answer(text=explained.message, failed=True)
+        logger.exception("%s failed", name)
+        fault = f"{type(error).__name__}: {error}"
+        return Answer(text=f"internal error in {name}: {fault}", failed=True)
+
+
+def _call(
+    name: str, arguments: Mapping[str, object], *, caller: Caller, compact: bool
+) -> Answer:
+    tools = registry()
+    if name not in tools:
+        raise NotFound(f"unknown tool: {name}")
+    operation, tool = tools[name]
+    form, render = _render(tool, arguments, compact=compact)
+    given = _given(operation, tool, arguments)
+    params = operation.parse(given, caller=caller, ranges=tool.ranges, fill=tool.fill)
+    open_database()
+    result = operation.run(params, caller)
+    return Answer(text=render(result), stored=tool.stores, prose=form != "json")
+
+
+def _render(
+    tool: Tool, arguments: Mapping[str, object], *, compact: bool
+) -> tuple[str, Callable[[Any], Any]]:
+    """The format asked for and its function; compact mode replaces the default one."""
+    formats = tool.formats
+    asked = arguments.get("format") if len(formats) > 1 else None
+    if asked is None:
+        form = next(iter(formats))
+        return form, tool.compact if compact and tool.compact else formats[form]
+    if not isinstance(asked, str) or asked not in formats:
+        raise InvalidInput(f"format: must be one of {', '.join(formats)}")
+    return asked, formats[asked]
+
+
+def _given(
+    operation: Operation, tool: Tool, arguments: Mapping[str, object]
+) -> dict[str, object]:
+    """The arguments that the tool has; a hidden one counts as unknown.
+
+    Raises InvalidInput where one is missing, or true and false stand for a number,
+    which pydantic takes for 1 and 0.
+    """
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if name in operation.params.model_fields and name not in tool.hidden
+    }
+    for name in _required(operation, tool):
+        if given.get(name) is None:
+            raise InvalidInput(f"missing required field: {name}")
+    for name in tool.ranges:
+        if isinstance(given.get(name), bool):
+            raise InvalidInput(f"{name}: input should be a valid integer")
+    return given
