@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
@@ -23,6 +23,8 @@ from memories.models import (
     State,
 )
 
+# Keys in one statement; SQLite allows 32 766 parameters.
+BATCH = 10_000
 FIELDS = (
     "topic",
     "summary",
@@ -101,8 +103,8 @@ def change(
 
 def snapshot(memory: Memory) -> dict[str, Any]:
     """The fields that an undo brings back, as JSON values."""
-    hashes = memory.hashes.order_by("id").values_list("summary_hash", flat=True)
-    return {name: getattr(memory, name) for name in FIELDS} | {"hashes": list(hashes)}
+    hashes = sorted(row.summary_hash for row in memory.hashes.all())
+    return {name: getattr(memory, name) for name in FIELDS} | {"hashes": hashes}
 
 
 def find_change(identifier: str) -> Change:
@@ -209,10 +211,14 @@ def set_hashes(memory: Memory, hashes: Iterable[str]) -> None:
 
 def hide(memories: Iterable[Memory], state: State, *, log: Log, now: datetime) -> None:
     """Take memories out of sight within a change."""
-    for memory in memories:
+    rows = list(memories)
+    prefetch_related_objects(rows, "hashes")
+    for memory in rows:
         log.keep(memory)
-        memory.state = state
-        save(memory, now=now)
+        memory.state, memory.updated_at = state, now
+    for at in range(0, len(rows), BATCH):
+        keys = [memory.pk for memory in rows[at : at + BATCH]]
+        Memory.objects.filter(pk__in=keys).update(state=state, updated_at=now)
 
 
 def save(memory: Memory, *, now: datetime) -> None:
