@@ -21,11 +21,12 @@ PAGES = [PROJECT / "docs" / "user-guide.md"]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PROMPT = "$ icm "
 ID = re.compile(r"\b0[0-9A-HJKMNP-TV-Z]{25}\b")
-# What differs from run to run: ids, times, scores.
+# What differs from run to run, or with the Python used: ids, times, scores, vec0.
 VOLATILE = (
     (ID, "ID"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d[.\d]*)?(\+00:00|Z)?"), "TIME"),
     (re.compile(r"\b\d\.\d+\b"), "N"),
+    (re.compile(r"^Vector index: .*$", re.MULTILINE), "Vector index"),
 )
 
 # Runs `icm` with these arguments and returns what it printed.
