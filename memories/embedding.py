@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Exists, OuterRef
 
 from icm_site.errors import Unavailable
@@ -76,8 +77,11 @@ def mismatch() -> str:
 
 
 def embed_query(text: str, model: Embedder | None) -> Vector | None:
-    """The query's unit vector, None without a model or if the model fails."""
-    if model is None or not text.strip():
+    """The query's unit vector, None without a model or if the model fails.
+
+    Also None for punctuation and invisible characters alone, which mean nothing.
+    """
+    if model is None or not any(unicodedata.category(c)[0] in "LMNS" for c in text):
         return None
     try:
         return model.embed_query(text[:PIECE_CHARS])
@@ -108,7 +112,12 @@ def embed_memories(
     rows = [
         (memory, vector) for (memory, _), vector in zip(texts, vectors, strict=True)
     ]
-    return _write(rows, model, migrating=migrating)
+    try:
+        return _write(rows, model, migrating=migrating)
+    # The text is stored, and a store that reports failure would be repeated.
+    except OperationalError as error:
+        logger.warning("vectors were not kept, `icm embed` makes them: %s", error)
+        return 0
 
 
 def embed_missing(memories: Sequence[Memory]) -> int:
