@@ -165,6 +165,7 @@ def _scopes(
     # Agents send "" for what they leave out, so a blank filter is none.
     word = keyword.strip().casefold() if keyword and keyword.strip() else None
     topic = topic if topic and topic.strip() else None
+    project = project.strip() if project else None
     if not project and topic is None:
         return Scope(keyword=word), None
     topics: Sequence[str] = [row[0] for row in raw.execute(TOPICS)]
