@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from django.utils import timezone
 
 from icm_site.caller import Caller
-from icm_site.errors import InvalidInput, NotFound
+from icm_site.errors import Conflict, InvalidInput, NotFound
 from icm_site.operation import Command, Operation, Tool
 from memories import (
     embedder,
@@ -184,7 +185,9 @@ def memory_rename_topic(
     if moved == 0:
         raise NotFound(f"topic not found: {params.old.strip()}")
     if embedding.database_embedder() is not None:
-        embedding.backfill(topic=params.new, progress=progress)
+        # The renaming is done, so a backfill that runs elsewhere is no failure of it.
+        with suppress(Conflict):
+            embedding.backfill(topic=params.new, progress=progress)
     return RenameTopicResult(
         old=params.old.strip(),
         new=params.new.strip(),
