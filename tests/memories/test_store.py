@@ -236,7 +236,7 @@ class TestForget:
 
     def test_a_topic_of_500_rows_goes_and_comes_back_as_one_change(self) -> None:
         for number in range(500):
-            make_memory(f"Fact {number}.", topic="bulk")
+            make_memory(f"Fact {number}.", topic="bulk", dedup=False)
         kept = make_memory(topic="bulk-other")
         count, change = store.forget_topic(" BULK ", caller=CALLER)
         assert count == 500 and change is not None
