@@ -14,6 +14,7 @@ from django.db.models import Q, prefetch_related_objects
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
 from icm_site.ulid import is_ulid
+from memories import statements
 from memories.models import (
     Change,
     Memory,
@@ -62,15 +63,7 @@ class Log:
         self.before[memory.pk] = None
 
     def write(self) -> None:
-        MemoryRevision.objects.bulk_create(
-            MemoryRevision(
-                change=self.change,
-                memory_id=pk,
-                before=before,
-                given=self.given.get(pk),
-            )
-            for pk, before in self.before.items()
-        )
+        statements.insert_change(self.change, self.before, self.given)
 
 
 @contextmanager
@@ -93,12 +86,9 @@ def change(
                 undoes=undoes,
             )
         )
-        log.change.save(force_insert=True)
         yield log
         if log.before:
             log.write()
-        else:
-            log.change.delete()
 
 
 def snapshot(memory: Memory) -> dict[str, Any]:

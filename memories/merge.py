@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from icm_site.errors import Conflict
-from memories import dedup, history, validation
+from memories import dedup, history, statements, validation
 from memories.dedup import Verdict
 from memories.models import Importance, Memory, MemoryUsage, State
 
@@ -24,25 +24,20 @@ class Close:
 
 def same_text(summary_hash: str) -> Memory | None:
     """The live memory that holds the text, or into which it was merged."""
-    live = Memory.objects.live().with_usage()
-    found = live.filter(summary_hash=summary_hash).first()
-    return found or live.filter(hashes__summary_hash=summary_hash).first()
+    key = statements.same_text(summary_hash)
+    return None if key is None else Memory.objects.with_usage().get(pk=key)
 
 
 def close_to(memory: Memory) -> list[Close]:
     """Live memories of the topic that are the same or may be meant, best first."""
-    rows = list(
-        Memory.objects.live()
-        .filter(topic_key=memory.topic_key)
-        .values_list("pk", "summary")
-    )
-    near = dedup.candidates(memory.summary, rows, limit=CLOSE)
+    texts = dict(statements.texts_of_topic(memory.topic_key))
+    near = dedup.candidates(memory.summary, list(texts.items()), limit=CLOSE)
     verdicts = {
-        key: dedup.judge(memory.summary, text, cosine=None)
-        for key, text in rows
-        if key in dict(near)
+        key: dedup.judge(memory.summary, texts[key], cosine=None) for key, _ in near
     }
     wanted = [key for key, _ in near if verdicts[key].kind != "different"]
+    if not wanted:
+        return []
     found = Memory.objects.with_usage().in_bulk(wanted)
     return [Close(memory=found[key], verdict=verdicts[key]) for key in wanted]
 

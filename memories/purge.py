@@ -140,7 +140,7 @@ def scrub() -> bool:
         if not isinstance(failures.explain(error), Unavailable):
             raise
         return False
-    return busy == 0
+    return bool(busy == 0)
 
 
 def backups() -> list[str]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from icm_site import conf
 from icm_site.sqlite.opening import TIMEOUT
-from memories import decay, embedding, links, projects, rank, search
+from memories import decay, embedding, links, marks, projects, rank, search
 from memories.matrices import matrix, raw_connection
 from memories.models import Memory
 from memories.rank import Hit
-from memories.search import Scope
+from memories.scope import IN_SCOPE, Scope
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ NEIGHBOUR_SHARE = 3
 TOPICS = "SELECT DISTINCT topic FROM memories WHERE state IN ('live', 'superseded')"
 INSIDE = f"""
 SELECT m.id FROM memories m
-WHERE m.id IN (SELECT value FROM json_each(?)) AND {search.IN_SCOPE}
+WHERE m.id IN (SELECT value FROM json_each(?)) AND {IN_SCOPE}
 """
 COUNT_ACCESS = """
 UPDATE memory_usage SET access_count = access_count + 1, last_accessed = ?
@@ -104,25 +105,37 @@ def _find(
     if model is not None and vector is not None:
         vectors = matrix(model.name, model.dimensions)
 
-    def ask(scope: Scope, floor: float, wanted: int) -> list[Hit]:
-        return search.find(
+    marked = conf.current().feedback.affects_recall and marks.exist(raw)
+    first, shared = _scopes(raw, topic, keyword, project)
+    allowed = [first] if shared is None else [first, shared]
+
+    def ask(scope: Scope, floor: float, wanted: int, known: set[int]) -> list[Hit]:
+        found = search.find(
             raw,
             query,
             scope=scope,
-            limit=wanted,
+            limit=wanted + (marks.SPARE if marked else 0),
             min_score=floor,
             engine=engine,
             query_vector=None if vector is None else vector.tolist(),
             vectors=vectors,
+            exclude=known,
         )
+        if marked:
+            found = marks.applied(
+                raw, found, lambda keys: _inside(raw, list(keys), allowed) - known
+            )
+        return found[: rank.clamp_limit(wanted)]
 
-    first, shared = _scopes(raw, topic, keyword, project)
-    hits = ask(first, min_score, limit)
+    hits = ask(first, min_score, limit, set())
     if shared is not None and len(hits) < limit:
-        more = ask(shared, max(min_score, SHARED_MIN_SCORE), limit - len(hits))
-        hits = [*hits, *more]
-    allowed = [first] if shared is None else [first, shared]
-    return [*hits, *_neighbours(raw, hits, allowed, limit, min_score)]
+        known = {hit.memory_id for hit in hits}
+        floor = max(min_score, SHARED_MIN_SCORE)
+        hits = [*hits, *ask(shared, floor, limit - len(hits), known)]
+    near = _neighbours(raw, hits, allowed, limit, min_score)
+    if marked and near:
+        near = marks.applied(raw, near, lambda keys: (), ceiling=hits[-1].score)
+    return [*hits, *near]
 
 
 def _neighbours(
@@ -146,7 +159,8 @@ def _neighbours(
                 near = Hit(key, score, {"link": place}, {"link": score}, "link")
                 found.setdefault(key, near)
     inside = _inside(raw, list(found), allowed)
-    return sorted((found[k] for k in inside), key=lambda hit: (-hit.score, hit.memory_id))[:places]
+    kept = sorted(inside, key=lambda key: (-found[key].score, key))
+    return [found[key] for key in kept[:places]]
 
 
 def _inside(raw: Any, keys: Sequence[int], allowed: Sequence[Scope]) -> set[int]:

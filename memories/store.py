@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput
-from memories import history, merge, validation
+from memories import history, merge, statements, validation
 from memories.models import (
     Change,
-    Importance,
     Memory,
     MemoryUsage,
     Origin,
@@ -105,7 +103,7 @@ def store(
         memory=kept,
         change=log.change if log.before else None,
         similarity=similarity,
-        in_topic=_count_for_hint(kept),
+        in_topic=statements.count_in_topic(kept.topic_key),
         redacted=redacted,
         replaced=old,
         close=tuple(row for row in close if old is None or row.memory.pk != old.pk),
@@ -167,7 +165,7 @@ def update(
     return Stored(
         memory=memory,
         change=log.change,
-        in_topic=_count_for_hint(memory),
+        in_topic=statements.count_in_topic(memory.topic_key),
         redacted=text.redacted,
     )
 
@@ -343,14 +341,12 @@ def _put(
 
 
 def _insert(memory: Memory, *, log: history.Log, now: datetime) -> None:
-    memory.save(force_insert=True)
     memory.usage = MemoryUsage(
-        memory=memory,
         importance=memory.importance,
         last_accessed=memory.created_at,
         decayed_at=max(memory.created_at, now),
     )
-    memory.usage.save(force_insert=True)
+    statements.insert_memory(memory, memory.usage)
     log.created(memory)
 
 
@@ -359,8 +355,3 @@ def _live(identifier: str) -> Memory:
     if not memory.is_live:
         raise Conflict(f"memory {memory.ulid} is {memory.state}, not live")
     return memory
-
-
-def _count_for_hint(memory: Memory) -> int:
-    rows: QuerySet[Memory] = Memory.objects.live().filter(topic_key=memory.topic_key)
-    return rows.exclude(importance=Importance.CRITICAL).count()
