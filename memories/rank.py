@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from icm_site import text
 
@@ -64,20 +65,28 @@ class Hit:
 
 @dataclass(frozen=True)
 class Arms:
-    """What the arms found: `bm25` best first, `strengths` 0-1, by memory id."""
+    """What the arms found, by memory id.
+
+    `bm25`: the text arm's `ranked` rows best first, then those of its rows that only
+    the vector arm found. `strengths`: 0-1. `substring`: the fallback's rows, if asked.
+    """
 
     bm25: Mapping[int, float]
     strengths: Mapping[int, float]
     neighbours: Neighbours | None = None
+    ranked: int = 0
+    substring: tuple[int, ...] = ()
 
     @cached_property
     def ranks(self) -> dict[str, dict[int, int]]:
         """By arm, the rank of each memory id, from 1."""
         near = self.neighbours.order if self.neighbours else ()
-        return {
-            "text": {i: place for place, i in enumerate(self.bm25, 1)},
-            "vector": {i: place for place, i in enumerate(near, 1)},
+        orders = {
+            "text": islice(self.bm25, self.ranked),
+            "vector": near,
+            "substring": self.substring,
         }
+        return {arm: {i: n for n, i in enumerate(of, 1)} for arm, of in orders.items()}
 
     def best_rank(self, memory_id: int) -> int:
         """The best single rank of a memory in any arm."""
@@ -111,6 +120,8 @@ def _fts5_weight(document_count: int, total: int) -> float:
 # Half of the strength is which words matched, half how densely they occur:
 # coverage alone favours long texts, BM25 alone favours very short ones.
 COVERAGE_SHARE = 0.5
+# Density at which a text could hardly be more to the point: short, or repeating it.
+FULL_DENSITY = 1.5
 
 
 def text_strengths(
@@ -121,7 +132,7 @@ def text_strengths(
     `bm25`: positive FTS5 scores by memory id. `total`: rows in the index. Strength =
     coverage x (share + (1 - share) x density): coverage is the part of the query's
     summed word weights that the row holds, density its BM25 over that of a text of
-    average length with each matched word once.
+    average length with each matched word once (full at 1.5).
     """
     whole = sum(word_weight(w.document_count, total) for w in words)
     held = dict.fromkeys(bm25, 0.0)
@@ -133,18 +144,18 @@ def text_strengths(
             held[memory_id] += weight
             plain[memory_id] += fts5_weight
     return {
-        memory_id: min(
-            1.0,
-            held[memory_id]
-            / whole
-            * (COVERAGE_SHARE + (1 - COVERAGE_SHARE) * score / plain[memory_id]),
-        )
-        for memory_id, score in bm25.items()
-        if plain[memory_id] > 0
+        i: held[i] / whole * _denseness(score / plain[i])
+        for i, score in bm25.items()
+        if plain[i] > 0
     }
 
 
-VECTOR_SHARE = 0.5
+def _denseness(density: float) -> float:
+    share = min(1.0, density / FULL_DENSITY)
+    return COVERAGE_SHARE + (1 - COVERAGE_SHARE) * share
+
+
+VECTOR_SHARE = 0.45
 # Nearness that counts as full strength: a text that answers the question.
 FULL_NEARNESS = 0.5
 

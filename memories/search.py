@@ -22,6 +22,9 @@ T = TypeVar("T")
 # BM25 weights of topic, summary, keywords.
 COLUMN_WEIGHTS = (1.0, 1.0, 1.0)
 FALLBACK_POOL = 100
+# Beside vectors, parts of words count for something in a query this short.
+FRAGMENT_WORDS = 3
+FRAGMENT_STRENGTH = 0.5
 # Rows looked up for each hit wanted: some fall to filters and near-duplicates.
 LEADERS_PER_HIT = 4
 
@@ -58,6 +61,12 @@ WHERE memories_fts MATCH ? AND {IN_SCOPE}
 ORDER BY score DESC, memories_fts.rowid LIMIT ?
 """
 
+# The same figure for rows that another arm found.
+TEXT_OF = """
+SELECT rowid, -bm25(memories_fts, ?, ?, ?) FROM memories_fts
+WHERE memories_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
+
 INDEXED_ROWS = "SELECT count(*) FROM memories_fts_docsize"
 
 # One pass over each word's rows gives both figures; the unary plus keeps SQLite from
@@ -88,7 +97,7 @@ WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE} AND words > 0
 ORDER BY words DESC, u.weight DESC, m.id LIMIT ?
 """
 
-SUMMARY = "SELECT summary FROM memories WHERE id = ?"
+SUMMARY = "SELECT topic || ' ' || summary FROM memories WHERE id = ?"
 
 
 def text_arm(
@@ -102,6 +111,17 @@ def text_arm(
     filters = () if scope.is_open else scope.parameters
     parameters = (*COLUMN_WEIGHTS, expression, *filters, depth)
     return dict(connection.execute(statement, parameters).fetchall())
+
+
+def text_of(
+    connection: Connection, query: str, candidates: Collection[int]
+) -> dict[int, float]:
+    """BM25 by memory id of those candidates that hold a query word."""
+    expression = text.match_expression(query)
+    if not (expression and candidates):
+        return {}
+    parameters = (*COLUMN_WEIGHTS, expression, json.dumps(sorted(candidates)))
+    return dict(connection.execute(TEXT_OF, parameters).fetchall())
 
 
 def word_hits(
@@ -147,17 +167,18 @@ def vector_arm(
 
 def substring_arm(
     connection: Connection, query: str, *, scope: Scope = EVERYTHING
-) -> list[int]:
-    """Memories that contain words of the query anywhere, most words first.
+) -> dict[int, float]:
+    """Share of the query's words that a memory contains anywhere, most words first.
 
     Words of 3 characters or more; shorter ones only in scripts without spaces.
     """
     words = [w for w in text.plain_words(query) if len(w) > 2 or text.is_unspaced(w)]
     if not words:
-        return []
+        return {}
     forms = json.dumps([sorted({w, w.upper(), w.title()}) for w in words])
     parameters = (forms, *scope.parameters, FALLBACK_POOL)
-    return [row[0] for row in connection.execute(SUBSTRING_ARM, parameters)]
+    found = connection.execute(SUBSTRING_ARM, parameters).fetchall()
+    return {memory_id: count / len(words) for memory_id, count in found}
 
 
 def find(
@@ -204,7 +225,8 @@ def find(
         return cut(_fallback(connection, query, scope))
     count = LEADERS_PER_HIT * max(limit, 10)
     hits = cut(best(count))
-    if len(hits) < limit and count < len(leaders):
+    more = count < len(leaders) and scores[leaders[count]] >= min_score
+    if len(hits) < limit and more:
         return cut(best(len(leaders)))
     return hits
 
@@ -217,23 +239,39 @@ def _ask_arms(
     query_vector: Sequence[float] | None,
     vectors: Vectors | None,
 ) -> Arms:
-    bm25, strengths = _text_part(connection, query, scope, depth)
-    if query_vector is None or vectors is None:
-        return Arms(bm25, strengths)
-    ask = partial(vector_arm, connection, query_vector, vectors)
-    ask = partial(ask, scope=scope, depth=depth, also=bm25)
-    return Arms(bm25, strengths, _attempt("vector", ask, None))
+    ask_text = partial(text_arm, connection, query, scope=scope, depth=depth)
+    nothing: dict[int, float] = {}
+    top = _attempt("text", ask_text, nothing)
+    neighbours = None
+    if query_vector is not None and vectors is not None:
+        ask = partial(vector_arm, connection, query_vector, vectors)
+        ask = partial(ask, scope=scope, depth=depth, also=top)
+        neighbours = _attempt("vector", ask, None)
+    if neighbours and not top and len(text.plain_words(query)) <= FRAGMENT_WORDS:
+        ask_parts = partial(substring_arm, connection, query, scope=scope)
+        parts = _attempt("substring", ask_parts, nothing)
+        strengths = {i: FRAGMENT_STRENGTH * share for i, share in parts.items()}
+        return Arms({}, strengths, neighbours, substring=tuple(parts))
+    return _attempt(
+        "text",
+        partial(_with_strengths, connection, query, top, neighbours, depth),
+        Arms({}, {}, neighbours),
+    )
 
 
-def _text_part(
-    connection: Connection, query: str, scope: Scope, depth: int
-) -> tuple[dict[int, float], dict[int, float]]:
-    def ask() -> tuple[dict[int, float], dict[int, float]]:
-        bm25 = text_arm(connection, query, scope=scope, depth=depth)
-        return bm25, text_strengths(connection, query, bm25)
-
-    nothing: tuple[dict[int, float], dict[int, float]] = ({}, {})
-    return _attempt("text", ask, nothing)
+def _with_strengths(
+    connection: Connection,
+    query: str,
+    top: dict[int, float],
+    neighbours: Neighbours | None,
+    depth: int,
+) -> Arms:
+    """Both arms, each candidate of one judged by the other too."""
+    bm25 = top
+    if neighbours and len(top) == depth:
+        bm25 = top | text_of(connection, query, set(neighbours.order) - top.keys())
+    strengths = text_strengths(connection, query, bm25)
+    return Arms(bm25, strengths, neighbours, ranked=len(top))
 
 
 def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
@@ -247,7 +285,7 @@ def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
 
 def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
     ask = partial(substring_arm, connection, query, scope=scope)
-    nothing: list[int] = []
+    nothing: dict[int, float] = {}
     found = _attempt("substring", ask, nothing)
     places = {memory_id: place for place, memory_id in enumerate(found, 1)}
     lives = _lives(found, read_rows(connection, found, scope))
