@@ -14,6 +14,7 @@ from icm_site.conf_keys import (
     KEYS,
     SECTIONS,
     Embeddings,
+    Feedback,
     History,
     Key,
     Log,
@@ -57,6 +58,7 @@ class Config:
     embeddings: Embeddings
     store: Store
     memory: Memory
+    feedback: Feedback
     history: History
     mcp: Mcp
     redaction: Redaction

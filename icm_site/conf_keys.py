@@ -90,6 +90,15 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Feedback:
+    """What is done with reports of mistakes."""
+
+    affects_recall: bool = key(
+        True, "Rank memories by what feedback said of them, within bounds."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class History:
     """What is kept of earlier texts."""
 
@@ -167,6 +176,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "embeddings": Embeddings,
     "store": Store,
     "memory": Memory,
+    "feedback": Feedback,
     "history": History,
     "mcp": Mcp,
     "redaction": Redaction,

@@ -60,6 +60,7 @@ def block(record: MemoryRecord) -> str:
         ("raw", shown_raw(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
+        ("corrected by", record.corrected_by or ""),
         ("replaced by", record.superseded_by or ""),
         ("state", "" if record.state == "live" else record.state),
         ("source", shown_source(record)),
@@ -141,6 +142,7 @@ def _toml_table(record: MemoryRecord) -> str:
         "summary": record.summary,
         "keywords": record.keywords,
         "raw_excerpt": shown_raw(record) or None,
+        "corrected_by": record.corrected_by,
     }
     lines = [f"{name} = {_toml(v)}" for name, v in rows.items() if v is not None]
     return "\n".join(["[[memories]]", *lines, ""])

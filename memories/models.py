@@ -329,10 +329,15 @@ class Suggestion(models.Model):
 
 
 class MemoryMark(models.Model):
-    """What feedback said of a memory: it helped, or it misled."""
+    """What feedback said of a memory: it helped, or it misled.
+
+    `text_hash` is of the text that was judged: once that changes, the mark is silent.
+    `reference` says by what it was given: the id of a feedback record, or a session.
+    """
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="marks")
     helpful = models.BooleanField()
+    text_hash = models.CharField(max_length=64, blank=True, default="")
     correction = models.ForeignKey(
         Memory, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memories import history
+from memories import history, marks
+from memories.matrices import raw_connection
 from memories.models import Importance, Memory, MemoryLink, MemoryRevision, MemoryVector
 from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
 
@@ -45,6 +46,8 @@ def records(
     )
     related, replaces = _related(keys), _replaced(keys)
     successors = _ulids(memory.superseded_by_id for memory in memories)
+    corrected = marks.corrections(raw_connection(), keys)
+    corrections = _ulids(corrected.values())
     return [
         MemoryRecord(
             id=memory.ulid,
@@ -65,6 +68,7 @@ def records(
             related_ids=related[memory.pk],
             superseded_by=successors.get(memory.superseded_by_id or 0),
             replaces=replaces[memory.pk],
+            corrected_by=corrections.get(corrected.get(memory.pk, 0)),
             has_embedding=memory.pk in embedded,
             score=(scores or {}).get(memory.pk),
             explain=(explanations or {}).get(memory.pk),

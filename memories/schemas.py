@@ -159,6 +159,7 @@ class MemoryRecord(Result):
     related_ids: list[str]
     superseded_by: str | None
     replaces: list[str]
+    corrected_by: str | None = None
     scope: str = "user"
     has_embedding: bool
     score: float | None = None

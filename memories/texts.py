@@ -37,6 +37,7 @@ SHORT_FIELDS = (
     "keywords",
     "related_ids",
     "replaces",
+    "corrected_by",
     "created_at",
     "updated_at",
     "score",
@@ -108,6 +109,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("raw", formats.shown_raw(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
+        ("corrected by", record.corrected_by or ""),
         ("found by", formats.shown_explanation(record)),
     ]
     lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
@@ -117,8 +119,13 @@ def _tool_block(record: MemoryRecord) -> str:
 def recalled_compact(result: RecallResult) -> str:
     if not result.hits:
         return NOTHING
-    lines = [f"[{flatten(h.topic)}] {flatten(h.summary)}" for h in result.hits]
-    return "\n".join(lines)
+    return "\n".join(_compact_line(hit) for hit in result.hits)
+
+
+def _compact_line(record: MemoryRecord) -> str:
+    line = f"[{flatten(record.topic)}] {flatten(record.summary)}"
+    new = record.corrected_by
+    return f"{line} (corrected by {new})" if new else line
 
 
 def recalled_json(result: RecallResult) -> str:
@@ -137,7 +144,7 @@ def _short_json(record: MemoryRecord) -> dict[str, object]:
 
 
 def recalled_toon(result: RecallResult) -> str:
-    return _explained(result, formats.toon(result.hits))
+    return _explained(result, _corrected(result, formats.toon(result.hits)))
 
 
 def recalled_toml(result: RecallResult) -> str:
@@ -150,6 +157,11 @@ def recalled_detail(result: RecallResult) -> str:
 
 def recalled_as_json(result: RecallResult) -> str:
     return formats.as_json(result.hits)
+
+
+def _corrected(result: RecallResult, text: str) -> str:
+    lines = [f"  {h.id}: {h.corrected_by}" for h in result.hits if h.corrected_by]
+    return "\n".join([text, "corrected by:", *lines]) if lines else text
 
 
 def _explained(result: RecallResult, text: str) -> str:
