@@ -9,8 +9,10 @@ from pathlib import Path
 ROOT = Path(tempfile.mkdtemp(prefix="icm-tests-"))
 atexit.register(shutil.rmtree, ROOT, ignore_errors=True)
 
-for name in [name for name in os.environ if name.startswith("ICM_")]:
-    del os.environ[name]
+for name in list(os.environ):
+    # ICM_TEST_… sizes the full versions of long tests.
+    if name.startswith("ICM_") and not name.startswith("ICM_TEST_"):
+        del os.environ[name]
 for name in ("CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID"):
     os.environ.pop(name, None)
 os.environ |= {
