@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from icm_site.operation import Command, Operation, Tool
-from memories.care_operations import OPERATIONS as CARE
-from memories.operations import OPERATIONS as MEMORIES
+from memories.care_entries import OPERATIONS as CARE
+from memories.entries import OPERATIONS as MEMORIES
 
 OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in [*MEMORIES, *CARE]}
 
