@@ -24,7 +24,6 @@ USAGE = 2
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 for an error at run time, 2 for wrong usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _speak_utf8()
     try:
         code = _dispatch(*_take_globals(arguments))
         sys.stdout.flush()
@@ -102,6 +101,9 @@ def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
         if key.name in flags:
             switch = key.kind is bool
             os.environ[variable] = "1" if switch else str(config.database_path)
+    if command != "serve":
+        # It flushes stdout, which the server must take aside before anything else.
+        _speak_utf8()
     return COMMANDS.get(command, _operation)(arguments)
 
 

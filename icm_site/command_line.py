@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import django
 from pydantic.fields import FieldInfo
@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress
 
 from icm_site import conf
+from icm_site.arguments import Parser
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
 from icm_site.operation import Command, Operation
@@ -38,16 +39,10 @@ global options, before or after the command:
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse whose errors are one sentence, raised and not printed."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run one operation's command; returns the exit code."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
+    # Not a default: a shell may name the settings of another project.
+    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     django.setup()
     from icm_site.registry import COMMANDS
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 
 from icm_site import conf
-from icm_site.errors import UsageError
+from icm_site.arguments import Parser
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the configuration; makes and opens no database."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="icm config",
         description="Show every setting with its value and where it comes from.",
-        exit_on_error=False,
+        allow_abbrev=False,
     )
     parser.add_argument("-f", "--format", choices=["human", "json"], default="human")
     try:
-        given, extra = parser.parse_known_args(list(arguments))
-    except argparse.ArgumentError as error:
-        raise UsageError(str(error)) from None
-    except SystemExit as stop:
+        given = parser.parse_args(list(arguments))
+    except SystemExit as stop:  # --help
         return int(stop.code or 0)
-    if extra:
-        raise UsageError(f"icm config takes no {extra[0]!r}")
     config = conf.current()
     for unknown in config.unknown:
         hint = f", did you mean {unknown.meant!r}?" if unknown.meant else ""

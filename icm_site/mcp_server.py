@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -10,10 +9,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from icm_site import mcp_wire, startup
-from icm_site.errors import UsageError
+from icm_site.arguments import Parser
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,13 +30,8 @@ def main(argv: Sequence[str]) -> int:
     return _serve(compact=options.compact, lean=options.tools == "lean")
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="icm serve",
         description="Serve the memory to an MCP client on standard input and output.",
         allow_abbrev=False,

@@ -103,6 +103,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """Variables of a user with an empty home, for processes of their own."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("ICM_")}
     return kept | {
+        "DJANGO_SETTINGS_MODULE": "icm_site.settings",
         "HOME": str(tmp_path / "home"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),

@@ -65,7 +65,6 @@ def test_a_cluster_decays_and_embeds_once(
     icm: Icm, environment: dict[str, str], tmp_path: Path
 ) -> None:
     database = tmp_path / "icm.sqlite3"
-    environment["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     command = [sys.executable, "-c", FILL, str(MEMORIES)]
     subprocess.run(command, env=environment, cwd=PROJECT, check=True)
     total = value(database, "SELECT count(*) FROM memories")
