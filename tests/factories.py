@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icm_site.caller import Caller
+from icm_site.registry import OPERATIONS
 from memories import store
 from memories.models import Memory
 
@@ -26,6 +27,13 @@ def make_memory(
 ) -> Memory:
     """A stored memory, through the product's own path."""
     return store.store(topic=topic, content=content, caller=caller, **fields).memory
+
+
+def perform(name: str, *, caller: Caller = CALLER, **given: object) -> Any:
+    """The result of an operation for arguments as they come in through a door."""
+    operation = OPERATIONS[name]
+    params = operation.parse(given, caller=caller, ranges={}, fill={})
+    return operation.run(params, caller)
 
 
 class FakeEmbedder:
