@@ -12,10 +12,11 @@ from pathlib import Path
 import django
 
 from icm_site import __version__
+from icm_site.arguments import Parser
 from icm_site.benchmarks import data, quality_figures, quality_report
 from icm_site.benchmarks.parallel import measure
-from icm_site.benchmarks.systems import WORDS, Outcome, System, with_model
-from icm_site.command_line import Parser, show
+from icm_site.benchmarks.systems import Outcome, System, with_model, words
+from icm_site.command_line import show
 from icm_site.errors import Unavailable
 from memories import embedder
 from memories.rank import ENGINES
@@ -96,13 +97,14 @@ def _positive(text: str) -> int:
 def _systems(options: argparse.Namespace) -> tuple[list[System], str]:
     """What is compared, and the model's name; a missing model is said on stderr."""
     if options.no_model:
-        return [WORDS], ""
+        return [words(options.engine)], ""
     status = embedder.status(embedder.configured())
     if not status.available:
         print(f"words alone: {status.reason}", file=sys.stderr)
-        return [WORDS], ""
-    engines = ENGINES if options.engines else (options.engine,)
-    return [WORDS, *map(with_model, engines)], status.name
+        return [words(options.engine)], ""
+    if options.engines:
+        return [words(), *map(with_model, ENGINES)], status.name
+    return [words(options.engine), with_model(options.engine)], status.name
 
 
 def _rankings(outcomes: Iterable[Outcome], system: System) -> Iterable[str]:

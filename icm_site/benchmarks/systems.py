@@ -23,7 +23,9 @@ class System:
     model: bool = False
 
 
-WORDS = System(name="words")
+def words(engine: str = "default") -> System:
+    """Words alone, in the way of this fusion."""
+    return System(name="words", engine=engine)
 
 
 def with_model(engine: str) -> System:

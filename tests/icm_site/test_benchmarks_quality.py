@@ -11,7 +11,7 @@ from icm_site.benchmarks import quality, quality_figures, quality_run
 from icm_site.benchmarks.data import Document, Evaluation, Query
 from icm_site.benchmarks.quality_figures import Figures
 from icm_site.benchmarks.quality_report import as_json
-from icm_site.benchmarks.systems import WORDS, Outcome, System, with_model
+from icm_site.benchmarks.systems import Outcome, System, with_model, words
 from icm_site.errors import InvalidInput, UsageError
 from memories.models import Memory
 from tests.conftest import Icm
@@ -38,6 +38,7 @@ TALK = Evaluation(
 )
 # The settings of the tests would drop the variables of a process of its own.
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "icm_site.settings"}
+WORDS = words()
 SYSTEMS = (WORDS, with_model("default"))
 
 
@@ -76,10 +77,10 @@ def test_words_find_words_and_the_model_finds_meaning_too(
     tmp_path: Path, model: FakeEmbedder
 ) -> None:
     outcome, done = answer(tmp_path)
-    words, meaning = outcome.found["words"], outcome.found["model"]
-    assert words[0].ranking == ("D2:1",)
-    assert words[1].ranking == ()
-    assert words[1].score == 0.0
+    lexical, meaning = outcome.found["words"], outcome.found["model"]
+    assert lexical[0].ranking == ("D2:1",)
+    assert lexical[1].ranking == ()
+    assert lexical[1].score == 0.0
     assert meaning[0].ranking[0] == "D2:1"
     # Equal texts are one memory, which stands for both documents.
     assert meaning[1].ranking[:2] == ("D1:1", "D2:2")
@@ -168,18 +169,16 @@ def test_figures_hold_means_kinds_scores_and_paired_differences(
         ("dev/locomo/turn by session", "words"),
         ("dev/locomo/turn by session", "model"),
     ]
-    words, meaning = (
-        found["dev/locomo/turn", "words"],
-        found["dev/locomo/turn", "model"],
-    )
-    assert (words.documents, words.queries, words.abstentions) == (5, 3, 1)
-    assert words.means["R@5"] == pytest.approx(1 / 3)
+    lexical = found["dev/locomo/turn", "words"]
+    meaning = found["dev/locomo/turn", "model"]
+    assert (lexical.documents, lexical.queries, lexical.abstentions) == (5, 3, 1)
+    assert lexical.means["R@5"] == pytest.approx(1 / 3)
     assert meaning.means["R@5"] == pytest.approx(1.0)
-    assert words.kinds["word"][1]["R@1"] == 1.0
-    assert words.forbidden == (1, 0.0)
-    assert words.differences == {}
+    assert lexical.kinds["word"][1]["R@1"] == 1.0
+    assert lexical.forbidden == (1, 0.0)
+    assert lexical.differences == {}
     assert meaning.differences["R@10"].mean == pytest.approx(2 / 3)
-    assert (words.answerable.count, words.unanswerable.count) == (3, 1)
+    assert (lexical.answerable.count, lexical.unanswerable.count) == (3, 1)
     by_session = found["dev/locomo/turn by session", "words"]
     assert by_session.documents == 3
     assert set(found["dev/locomo/turn by session", "model"].differences) == {
