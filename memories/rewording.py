@@ -9,7 +9,7 @@ from memories.reading import Reading, Token
 
 # Longer texts are not tried: the cost is cubic.
 LONGEST = 40
-ADJECTIVES = 3
+ADJECTIVES, NOUNS = 3, 2
 
 # Words that open a phrase which may stand first or last: "in tests use X" and
 # "use X in tests".
@@ -126,9 +126,9 @@ def _running(base: str) -> list[str]:
 
 
 def _without_clause(tokens: Sequence[Token]) -> Iterator[list[str]]:
-    """The words with a clause "which is ..." put before its noun."""
-    for i, token in enumerate(tokens):
-        if i and token.after in ("which", "who", "that"):
-            for end in range(i + 1, min(i + ADJECTIVES, len(tokens)) + 1):
-                moved = [*tokens[: i - 1], *tokens[i:end], tokens[i - 1], *tokens[end:]]
-                yield [each.key for each in moved]
+    """The words with a clause "which is ..." put before its noun (one or two words)."""
+    keys = [token.key for token in tokens]
+    for at in (i for i, t in enumerate(tokens) if t.after in ("which", "who", "that")):
+        for noun in range(max(at - NOUNS, 0), at):
+            for end in range(at + 1, min(at + ADJECTIVES, len(keys)) + 1):
+                yield keys[:noun] + keys[at:end] + keys[noun:at] + keys[end:]
