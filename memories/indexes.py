@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection, transaction
@@ -59,17 +60,28 @@ END
     ]
 
 
-DROP_TEXT_TRIGGERS = [
-    "DROP TRIGGER IF EXISTS memories_fts_insert",
-    "DROP TRIGGER IF EXISTS memories_fts_delete",
-    "DROP TRIGGER IF EXISTS memories_fts_update",
-]
-DROP_VECTOR_TRIGGERS = [
-    "DROP TRIGGER IF EXISTS vec_memories_insert",
-    "DROP TRIGGER IF EXISTS vec_memories_delete",
-    "DROP TRIGGER IF EXISTS vec_memories_hide",
-    "DROP TRIGGER IF EXISTS vec_memories_show",
-]
+# The objects that each part consists of; all there, or the part is made anew.
+STAMP_PARTS = frozenset(
+    {"memory_vectors_update", "memory_vectors_delete", "memories_searchable_change"}
+)
+TEXT_PARTS = frozenset(
+    {"memories_fts_insert", "memories_fts_delete", "memories_fts_update"}
+)
+VECTOR_PARTS = frozenset(
+    {
+        "vec_memories_insert",
+        "vec_memories_delete",
+        "vec_memories_hide",
+        "vec_memories_show",
+    }
+)
+
+
+def _drop(triggers: Iterable[str]) -> list[str]:
+    return [f"DROP TRIGGER IF EXISTS {name}" for name in sorted(triggers)]
+
+
+DROP_VECTOR_TRIGGERS = _drop(VECTOR_PARTS)
 
 
 def drop_before_migrate(plan: list[Any], **kwargs: Any) -> None:
@@ -99,15 +111,20 @@ def ensure() -> None:
 def in_step() -> bool:
     """Whether the indexes fit this build: one query, no write."""
     can, names = capabilities(connection), _names()
-    text = "memories_fts_update" in names
-    return can.fts5 == text and can.vec0 == ("vec_memories_show" in names)
+    return (
+        names >= STAMP_PARTS | {"memories_searchable"}
+        and names & TEXT_PARTS == (TEXT_PARTS if can.fts5 else set())
+        and names & VECTOR_PARTS == (VECTOR_PARTS if can.vec0 else set())
+    )
 
 
 def rebuild() -> None:
-    """Throw both indexes away and make them from the base tables."""
+    """Make both indexes anew from the base tables, as far as this SQLite can."""
+    can = capabilities(connection)
     with transaction.atomic():
-        _run(fts_schema.DROP)
-        _run([*DROP_VECTOR_TRIGGERS, fts_schema.DROP_VECTORS])
+        _run([*fts_schema.DROP_TRIGGERS, *DROP_VECTOR_TRIGGERS])
+        if can.fts5:
+            _run(fts_schema.DROP)
         ensure()
 
 
@@ -116,14 +133,14 @@ def states() -> tuple[str, str]:
     can, names = capabilities(connection), _names()
     text = "FTS5" if can.fts5 else "none: this SQLite lacks FTS5, substrings only"
     vector = f"sqlite-vec ({can.vec0_way})" if can.vec0 else "in memory (no sqlite-vec)"
-    if can.fts5 and "memories_fts_update" not in names:
+    if can.fts5 and not names >= TEXT_PARTS:
         text += ", to be rebuilt at the next write access"
     return text, vector
 
 
 def _ensure_stamp() -> None:
-    if "memory_vectors_update" not in _names():
-        _run([*fts_schema.VECTOR_TRIGGERS, fts_schema.STAMP])
+    if not _names() >= STAMP_PARTS:
+        _run([*_drop(STAMP_PARTS), *fts_schema.VECTOR_TRIGGERS, fts_schema.STAMP])
 
 
 def _ensure_text(available: bool) -> None:
@@ -131,9 +148,9 @@ def _ensure_text(available: bool) -> None:
     if "memories_searchable" not in names:
         _run([fts_schema.CREATE_VIEW])
     if not available:
-        _run(DROP_TEXT_TRIGGERS)
-    elif "memories_fts_update" not in names:
-        _run(DROP_TEXT_TRIGGERS)
+        _run(_drop(TEXT_PARTS))
+    elif not names >= TEXT_PARTS:
+        _run(_drop(TEXT_PARTS))
         if "memories_fts" not in names:
             _run([fts_schema.CREATE_FTS])
         _run([*fts_schema.FTS_TRIGGERS, fts_schema.REBUILD])
@@ -142,7 +159,7 @@ def _ensure_text(available: bool) -> None:
 def _ensure_vectors(available: bool) -> None:
     if not available:
         _run(DROP_VECTOR_TRIGGERS)
-    elif "vec_memories_show" not in _names():
+    elif not _names() >= VECTOR_PARTS:
         remake_vectors()
 
 
