@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from icm_site.errors import Conflict
-from memories import dedup, history, statements, validation
-from memories.dedup import Verdict
+from memories import history, statements, validation
 from memories.models import Importance, Memory, MemoryUsage, State
+
+if TYPE_CHECKING:
+    from memories.dedup import Verdict
 
 # How many close memories of a topic are judged.
 CLOSE = 5
@@ -30,6 +33,9 @@ def same_text(summary_hash: str) -> Memory | None:
 
 def close_to(memory: Memory) -> list[Close]:
     """Live memories of the topic that are the same or may be meant, best first."""
+    # Its library takes longer to import than a recall needs.
+    from memories import dedup
+
     texts = dict(statements.texts_of_topic(memory.topic_key))
     near = dedup.candidates(memory.summary, list(texts.items()), limit=CLOSE)
     verdicts = {
@@ -61,6 +67,8 @@ def merge(
     The richer text stays. Importance never falls, keywords are united, the weight goes
     back to 1.0; both hashes are known from now on.
     """
+    from memories import dedup
+
     log.keep(kept)
     before, hashes = kept.summary_hash, history.snapshot(kept)["hashes"]
     if dedup.richer(given.summary, kept.summary) == given.summary:

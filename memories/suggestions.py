@@ -9,7 +9,7 @@ from django.db import transaction
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from icm_site.ulid import is_ulid
-from memories import dedup, history, links, merge
+from memories import history, links, merge
 from memories.models import Change, Memory, State, Suggestion
 from memories.store import Stored
 
@@ -53,6 +53,8 @@ def keep_close(done: Stored) -> list[Suggestion]:
 
 
 def _close_in_meaning(memory: Memory) -> list[merge.Close]:
+    from memories import dedup
+
     near = {key: cosine for key, cosine, _ in links.nearest(memory, depth=NEAREST)}
     rows = Memory.objects.live().filter(pk__in=near, topic_key=memory.topic_key)
     judged = [
