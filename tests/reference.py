@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -19,6 +18,14 @@ from pydantic.fields import FieldInfo
 
 from icm_site.conf_keys import KEYS, Key
 from icm_site.operation import Command, Operation, Tool
+
+# What stands for an absent argument, by the name of the function that fills it in.
+FILLED = {
+    "project": "the project you work in",
+    "remembered_topic": "the project you work in, else `general`",
+    "surface": "`cli`",
+    "host": "the client's name",
+}
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -178,7 +185,7 @@ def _meaning(
 
 
 def _filled(function: Callable[..., object]) -> str:
-    return (inspect.getdoc(function) or "the project you work in").rstrip(".")
+    return FILLED[function.__name__.lstrip("_")]
 
 
 def _choices(annotation: Any) -> Sequence[str]:
