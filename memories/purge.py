@@ -12,7 +12,8 @@ from django.db.models import Q
 
 from icm_site.errors import InvalidInput, Unavailable
 from icm_site.sqlite import failures
-from memories import history, indexes, projects
+from icm_site.text import QUERY_BYTES
+from memories import history, indexes, projects, validation
 from memories.models import (
     Change,
     Memory,
@@ -23,6 +24,7 @@ from memories.models import (
 )
 
 BATCH = 500
+MAX_DAYS = 36_500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,8 @@ class Purged:
 def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
     """The memories that a purge would erase, in any state.
 
-    Raises NotFound for an unknown id, InvalidInput where nothing is asked.
+    Raises NotFound for an unknown id, InvalidInput where nothing is asked or a part
+    is blank: an unset variable of a script must not mean everything.
     """
     if wanted == Wanted(hidden_only=wanted.hidden_only) and not wanted.hidden_only:
         raise InvalidInput("say what to purge: an id, topic, project, query or age")
@@ -65,10 +68,12 @@ def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
     if wanted.id is not None:
         rows = rows.filter(pk=history.find_memory(wanted.id).pk)
     if wanted.topic is not None:
-        rows = rows.in_topic(wanted.topic)
+        rows = rows.in_topic(validation.topic(wanted.topic))
+    if wanted.project is not None and not wanted.project.strip():
+        raise InvalidInput("project must not be empty")
     if wanted.older_than_days is not None:
-        if wanted.older_than_days < 0:
-            raise InvalidInput("the age must not be negative")
+        if not 0 <= wanted.older_than_days <= MAX_DAYS:
+            raise InvalidInput(f"the age must lie between 0 and {MAX_DAYS} days")
         rows = rows.filter(created_at__lt=now - timedelta(days=wanted.older_than_days))
     if wanted.hidden_only:
         rows = rows.exclude(state=State.LIVE)
@@ -84,6 +89,8 @@ def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
 def _holding(rows: MemoryQuerySet, query: str) -> MemoryQuerySet:
     if not query.strip():
         raise InvalidInput("the query must not be empty")
+    if len(query.encode()) > QUERY_BYTES:
+        raise InvalidInput(f"the query must not exceed {QUERY_BYTES} bytes")
     earlier = MemoryRevision.objects.filter(
         Q(before__summary__icontains=query) | Q(before__raw_excerpt__icontains=query)
     )
