@@ -19,6 +19,8 @@ GLOBALS = {
 }
 
 USAGE = 2
+# Characters of an error that are shown; it may quote what was given.
+MESSAGE = 400
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def fail(error: IcmError) -> int:
     """Say an error in one line on stderr; returns the exit code."""
     text = " ".join(error.message.split())
-    print(f"Error: {text}", file=sys.stderr)
+    shown = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
+    print(f"Error: {shown}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else 1
 
 

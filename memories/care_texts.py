@@ -121,7 +121,7 @@ def health_table(result: HealthResult) -> Group | str:
         table.add_column(name, justify="right")
     for row in result.topics:
         table.add_row(
-            flatten(row.topic),
+            formats.cell(row.topic),
             row.status,
             str(row.entries),
             f"{row.average_weight:.3f}",

@@ -28,7 +28,7 @@ def _project(caller: Caller) -> str:
 
 
 def _remembered_topic(caller: Caller) -> str:
-    return caller.project or "general"
+    return caller.project or texts.NO_PROJECT
 
 
 def _missing_exit(result: GetResult) -> int:
@@ -158,6 +158,7 @@ OPERATIONS = [
                     "limit": _LIMIT,
                 },
                 ranges={"limit": (0, 1_000_000)},
+                note=texts.list_note,
             ),
         ),
     ),

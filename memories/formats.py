@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from icm_site.text import cut, flatten
 from memories.schemas import MemoryRecord
 
 RAW_BYTES = 2048
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def toon(records: Sequence[MemoryRecord]) -> str:
@@ -153,6 +155,11 @@ def _toml(value: object) -> str:
     # character and escaped surrogate pairs.
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("\x7f", "\\u007f")
+
+
+def cell(text: str) -> str:
+    """A text in a drawn table: one line, and no character that moves the cursor."""
+    return CONTROLS.sub(" ", flatten(text))
 
 
 def local(moment: datetime) -> str:

@@ -28,6 +28,8 @@ from memories.store import CONSOLIDATE_ABOVE
 
 CLOSE_CHARS = 120
 NOTHING = "No memories found."
+# The topic of what is remembered outside any project.
+NO_PROJECT = "general"
 SHORT_FIELDS = (
     "id",
     "topic",
@@ -231,15 +233,20 @@ def listed_table(result: ListResult) -> Table | str:
     for memory in result.memories:
         table.add_row(
             memory.id,
-            flatten(memory.topic),
+            formats.cell(memory.topic),
             memory.importance.value,
             f"{memory.weight:.3f}",
             formats.local(memory.created_at),
-            flatten(memory.summary),
+            formats.cell(memory.summary),
         )
-    if result.total > len(result.memories):
-        table.caption = f"{len(result.memories)} of {result.total} memories"
     return table
+
+
+def list_note(result: ListResult) -> str:
+    """Says on stderr that a list was cut, also where stdout is data."""
+    shown = len(result.memories)
+    cut = not result.hint and shown < result.total
+    return f"{shown} of {result.total} memories are shown" if cut else ""
 
 
 def listed_toon(result: ListResult) -> str:
@@ -286,7 +293,7 @@ def topics_table(result: TopicsResult) -> Table | str:
     table = Table("Topic")
     table.add_column("Count", justify="right")
     for row in result.topics:
-        table.add_row(flatten(row.topic), str(row.count))
+        table.add_row(formats.cell(row.topic), str(row.count))
     return table
 
 
@@ -369,4 +376,7 @@ def embeddings(result: EmbeddingsResult) -> str:
 
 
 def project_note(result: StoreResult) -> str:
+    """Says which project gave the topic, where none was named."""
+    if result.topic != (result.project or NO_PROJECT):
+        return ""
     return f"Project: {result.project or '(none)'}"
