@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from feedback.entries import OPERATIONS as FEEDBACK
 from icm_site.operation import Command, Operation, Tool
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
 
-OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in [*MEMORIES, *CARE]}
+OPERATIONS: dict[str, Operation] = {
+    entry.name: entry for entry in [*MEMORIES, *CARE, *FEEDBACK]
+}
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {
     entry.tool.name: (entry, entry.tool) for entry in OPERATIONS.values() if entry.tool

@@ -1,0 +1,1 @@
+"""Feedback: predictions that were wrong, and what would have been right."""
