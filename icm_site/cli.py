@@ -18,6 +18,11 @@ GLOBALS = {
     "--read-only": (KEYS["store.read_only"], "ICM_READONLY"),
 }
 
+# Commands with an option of their own that is spelled like a global one.
+OWN: Mapping[tuple[str, ...], frozenset[str]] = {
+    ("token", "create"): frozenset({"--read-only"}),
+}
+
 USAGE = 2
 # Characters of an error that are shown; it may quote what was given.
 MESSAGE = 400
@@ -71,7 +76,7 @@ def _take_globals(arguments: list[str]) -> tuple[dict[str, str | bool], list[str
             rest += [word, *words]
             break
         option, equals, value = word.partition("=")
-        if option not in GLOBALS:
+        if option not in GLOBALS or option in OWN.get(tuple(rest[:2]), ()):
             rest.append(word)
             continue
         key, _ = GLOBALS[option]
@@ -128,6 +133,18 @@ def _serve(arguments: list[str]) -> int:
     return serve_main(arguments[1:])
 
 
+def _web(arguments: list[str]) -> int:
+    from icm_site.web_command import main as web_main
+
+    return web_main(arguments[1:])
+
+
+def _bench(arguments: list[str]) -> int:
+    from icm_site.benchmarks.storage import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _bench_quality(arguments: list[str]) -> int:
     from icm_site.benchmarks.quality import main as bench_main
 
@@ -145,6 +162,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "backup": _backup,
     "config": _config,
     "serve": _serve,
+    "web": _web,
+    "bench": _bench,
     "bench-quality": _bench_quality,
 }
 

@@ -30,6 +30,7 @@ EPILOG = """other commands:
   backup          a consistent copy of the database
   serve           MCP server on standard input and output
   config          every setting with its value and where it comes from
+  bench           speed of the store: insert, search, decay
   bench-quality   retrieval quality on a file or folder of questions
 
 global options, before or after the command:

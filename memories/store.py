@@ -341,12 +341,7 @@ def _put(
 
 
 def _insert(memory: Memory, *, log: history.Log, now: datetime) -> None:
-    memory.usage = MemoryUsage(
-        importance=memory.importance,
-        last_accessed=memory.created_at,
-        decayed_at=max(memory.created_at, now),
-    )
-    statements.insert_memory(memory, memory.usage)
+    statements.insert_memory(memory, decayed_at=max(memory.created_at, now))
     log.created(memory)
 
 

@@ -497,7 +497,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="memory",
             index=models.Index(
-                fields=["topic_key", "state"], name="memories_topic_state"
+                fields=["topic_key", "state", "importance"], name="memories_topic_state"
             ),
         ),
         migrations.AddIndex(
