@@ -13,12 +13,14 @@ from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from filelock import FileLock, Timeout
 
+from feedback.indexes import INDEX as FEEDBACK
 from icm_site.errors import Unavailable
 from icm_site.sqlite import backup, identity
 from memories import indexes
 
 LOCK_SECONDS = 120.0
 APPLIED = "migrations:"
+TEXT_INDEXES = (FEEDBACK,)
 
 
 def ready() -> None:
@@ -32,8 +34,17 @@ def ready() -> None:
     connection.ensure_connection()
     if not _applied():
         _migrate(path)
-    elif not read_only() and not indexes.in_step():
+    elif not read_only():
+        _bring_in_step()
+
+
+def _bring_in_step() -> None:
+    """Make anew what another build of SQLite, or a foreign hand, took away."""
+    if not indexes.in_step():
         indexes.ensure()
+    for index in TEXT_INDEXES:
+        if not index.in_step():
+            index.ensure()
 
 
 def read_only() -> bool:

@@ -76,10 +76,12 @@ class TextIndex:
 
     @property
     def drop_triggers(self) -> list[str]:
-        return [
-            f"DROP TRIGGER IF EXISTS {self.name}_{event}"
-            for event in ("insert", "delete", "update")
-        ]
+        return [f"DROP TRIGGER IF EXISTS {name}" for name in sorted(self._parts)]
+
+    @property
+    def _parts(self) -> set[str]:
+        """Names of the triggers: without one of them the index grows stale."""
+        return {f"{self.name}_{event}" for event in ("insert", "delete", "update")}
 
     @property
     def _create_table(self) -> str:
@@ -106,7 +108,7 @@ class TextIndex:
             names = self._names()
             if not capabilities(connection).fts5:
                 _run(self.drop_triggers)
-            elif f"{self.name}_update" not in names:
+            elif not names >= self._parts:
                 _run(self.drop_triggers)
                 if self.name not in names:
                     _run([self._create_table])
@@ -114,12 +116,13 @@ class TextIndex:
 
     def in_step(self) -> bool:
         """Whether the index fits this build of SQLite: no write."""
-        return capabilities(connection).fts5 == (f"{self.name}_update" in self._names())
+        there = self._names() & self._parts
+        return there == (self._parts if capabilities(connection).fts5 else set())
 
     def rebuild(self) -> None:
-        """Throw the index away and make it from its table."""
+        """Make the index anew from its table, as far as this SQLite can."""
         with transaction.atomic():
-            _run(self.drop)
+            _run(self.drop if capabilities(connection).fts5 else self.drop_triggers)
             self.ensure()
 
     def holders(

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from feedback import figures, search, write
 from feedback.indexes import INDEX
 from feedback.models import Feedback
-from icm_site import text_index
+from icm_site import database, text_index
 from icm_site.sqlite.capabilities import Capabilities, capabilities
 from tests.factories import CALLER, make_memory
 
@@ -273,6 +273,22 @@ def test_without_fts5_feedback_is_written_and_found_by_parts_of_words(
     assert "without the text index" in caplog.text
     write.delete(one.ulid)
     assert found("crash") == [both]
+
+
+@pytest.mark.parametrize("event", ["insert", "update", "delete"])
+def test_a_lost_trigger_is_noticed_and_the_index_made_right(event: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TRIGGER feedback_fts_{event}")
+    row = record("A crash")
+    assert not INDEX.in_step()
+    database.ready()
+    assert INDEX.in_step() and agrees()
+    assert found("crash") == [row]
+
+
+def test_a_build_without_fts5_can_be_told_to_rebuild(no_fts5: None) -> None:
+    INDEX.rebuild()
+    assert INDEX.in_step()
 
 
 def test_a_build_that_has_fts5_again_makes_the_index_anew(
