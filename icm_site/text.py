@@ -45,7 +45,7 @@ _ARABIC_ARTICLE = re.compile(
 # language without knowing which it is. Porter in the index then finishes English.
 # Measured (docs/how-search-works.md): 6 in Latin script, 5 in the others.
 STEM_LATIN, STEM_OTHER = 6, 5
-_LONG_WORD = re.compile(r"(?<!\d)(?:[^\W\d_]|[\u0900-\u0dff]){6,}")
+_LONG_WORD = re.compile(r"(?<![^\W_])(?:[^\W\d_]|[\u0900-\u0dff]){6,}")
 
 
 def normalise(text: str) -> str:
@@ -97,8 +97,8 @@ def index_text(text: str) -> str:
     Normalised, without accents, each word cut to its first letters. Unspaced scripts
     become overlapping pairs ("日本語" -> "日本 本語 語": the last character stands
     alone so that a prefix search for one character finds every place). An identifier
-    gains its parts and, behind a "0", its whole form without separators, which is not
-    cut ("getUser" -> "getuse get user 0getuser").
+    gains its parts and its form without separators, which a leading "0" saves from
+    being cut ("getUser" -> "getuse get user 0getuser", "UTF-8" -> "utf-8 utf8").
     """
     return _stem(_pairs(_fold(text), tail=True))
 
@@ -129,8 +129,11 @@ def _with_parts(match: re.Match[str]) -> str:
     if len(parts) == 1:
         return whole
     words = [whole, *(parts if len(parts) > len(pieces) else ())]
-    if len(whole) <= COMPOUND_CHARS:
-        words.append("0" + "".join(pieces))
+    joined = "".join(pieces).lower()
+    if len(pieces) > 1:
+        words.append(joined)
+    if len(whole) <= COMPOUND_CHARS and _stem(joined) != joined:
+        words.append(f"0{joined}")
     return " ".join(words)
 
 
@@ -169,8 +172,8 @@ def is_unspaced(word: str) -> bool:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The distinct words of a text for comparing it: normalised, CJK in pairs."""
-    return frozenset(_PLAIN_WORD.findall(_pairs(normalise(text), tail=False)))
+    """The distinct words of a text for comparing it: cut as for the index."""
+    return frozenset(_PLAIN_WORD.findall(_stem(_pairs(normalise(text), tail=False))))
 
 
 def _words(text: str) -> Iterator[str]:

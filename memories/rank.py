@@ -162,7 +162,11 @@ FULL_NEARNESS = 0.5
 
 def vector_strength(nearness: float) -> float:
     """A nearness as strength 0-1; what is not a number counts as 0."""
-    return max(0.0, min(1.0, nearness / FULL_NEARNESS)) if nearness > 0 else 0.0
+    return _within_1(nearness / FULL_NEARNESS)
+
+
+def _within_1(value: float) -> float:
+    return min(1.0, value) if value > 0 else 0.0
 
 
 def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
@@ -197,7 +201,7 @@ def _default_values(
 def _plain_cosines(
     strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    known = {i: max(0.0, c) if c == c else 0.0 for i, c in neighbours.cosines.items()}
+    known = {i: _within_1(cosine) for i, cosine in neighbours.cosines.items()}
     return _with_missing(known, strengths, ceiling=1.0, floor=neighbours.floor)
 
 
@@ -303,48 +307,71 @@ no not never none nothing neither nor without cannot don doesn didn isn aren was
 weren won wouldn shouldn couldn hasn haven hadn disabled off false deny denied
 ne pas jamais sans aucun nicht kein keine nie ohne non mai senza nunca sin
 """
-_NEGATIONS = frozenset(_NEGATION_WORDS.split())
+_NEGATIONS = text.word_set(_NEGATION_WORDS)
 
 
 def is_near_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two sets of words say the same: Jaccard > 0.6 and no contradiction.
 
-    Texts that differ in a word with a digit (number, version, date) or in a negation
-    stay apart.
+    Texts stay apart that differ in a word with a digit (number, version, date), in a
+    negation, or where each has a content word in place of the other's: a changed
+    value looks like that.
     """
     small, large = sorted((len(one), len(other)))
     if not small or small <= DUPLICATE_JACCARD * large:
         return False
     if len(one & other) <= DUPLICATE_JACCARD * len(one | other):
         return False
-    return not any(_contradicts(word) for word in one ^ other)
+    if any(_decides(word) for word in one ^ other):
+        return False
+    return not (_own_words(one, other) and _own_words(other, one))
 
 
-def _contradicts(word: str) -> bool:
+def _decides(word: str) -> bool:
     return word in _NEGATIONS or any(map(str.isdigit, word))
 
 
-def collapse(hits: Iterable[Hit], texts: Callable[[int], str], limit: int) -> list[Hit]:
+def _own_words(one: frozenset[str], other: frozenset[str]) -> set[str]:
+    """Content words of `one` that `other` has in no form (test, tests, tested)."""
+    return {
+        word
+        for word in one - other - text.STOP_WORDS
+        if not any(w.startswith(word) or word.startswith(w) for w in other - one)
+    }
+
+
+def collapse(
+    hits: Iterable[Hit], texts: Callable[[int], tuple[str, str]], limit: int
+) -> list[Hit]:
     """The first `limit` hits, near-duplicates of a better one folded into it.
 
-    `texts` gives the summary of a memory id; it is asked only as far as needed.
+    `texts` gives topic and summary of a memory id; it is asked only as far as needed.
+    In different topics only the same words are a duplicate.
     """
-    kept: list[tuple[Hit, frozenset[str]]] = []
+    kept: list[tuple[Hit, str, frozenset[str]]] = []
     folded: dict[int, list[int]] = {}
     for hit in hits:
         if len(kept) == limit:
             break
-        words = text.word_set(texts(hit.memory_id)[:COMPARED_CHARS])
-        twin = next((k for k, seen in kept if is_near_duplicate(words, seen)), None)
-        if twin is None:
-            kept.append((hit, words))
+        topic, summary = texts(hit.memory_id)
+        words = text.word_set(summary[:COMPARED_CHARS])
+        twin = next(
+            (
+                other.memory_id
+                for other, place, seen in kept
+                if words == seen or (place == topic and is_near_duplicate(words, seen))
+            ),
+            None,
+        )
+        if twin is None or not words:
+            kept.append((hit, topic, words))
         else:
-            folded.setdefault(twin.memory_id, []).append(hit.memory_id)
+            folded.setdefault(twin, []).append(hit.memory_id)
     return [
         replace(hit, collapsed=tuple(folded[hit.memory_id]))
         if hit.memory_id in folded
         else hit
-        for hit, _ in kept
+        for hit, *_ in kept
     ]
 
 

@@ -97,7 +97,7 @@ WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE} AND words > 0
 ORDER BY words DESC, u.weight DESC, m.id LIMIT ?
 """
 
-SUMMARY = "SELECT topic || ' ' || summary FROM memories WHERE id = ?"
+TEXT = "SELECT topic, summary FROM memories WHERE id = ?"
 
 
 def text_arm(
@@ -219,7 +219,7 @@ def find(
             for hit in hits
             if hit.score >= min_score and hit.memory_id not in exclude
         )
-        return rank.collapse(wanted, partial(_summary, connection), limit)
+        return rank.collapse(wanted, partial(_text, connection), limit)
 
     if not leaders:
         return cut(_fallback(connection, query, scope))
@@ -334,6 +334,6 @@ def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]
     return lives
 
 
-def _summary(connection: Connection, memory_id: int) -> str:
-    row = connection.execute(SUMMARY, (memory_id,)).fetchone()
-    return str(row[0]) if row else ""
+def _text(connection: Connection, memory_id: int) -> tuple[str, str]:
+    row = connection.execute(TEXT, (memory_id,)).fetchone()
+    return (str(row[0]), str(row[1])) if row else ("", "")

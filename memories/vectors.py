@@ -124,15 +124,9 @@ def _no_rows(dimensions: int) -> Rows:
     return Rows(none, none, np.zeros((0, dimensions), np.float32))
 
 
-def _read(rows: Sequence[tuple[int, int, bytes]], model: str, dimensions: int) -> Rows:
+def _read(rows: Sequence[tuple[int, int, bytes]], dimensions: int) -> Rows:
+    """Database rows as vectors; those of another size are left out."""
     good = [row for row in rows if len(row[2]) == 4 * dimensions]
-    if len(good) < len(rows):
-        logger.warning(
-            "%d vectors of %s have not %d dimensions and count as absent",
-            len(rows) - len(good),
-            model,
-            dimensions,
-        )
     if not good:
         return _no_rows(dimensions)
     flat = np.frombuffer(b"".join(row[2] for row in good), dtype="<f4")
@@ -202,7 +196,10 @@ class MatrixVectors:
 
     def _append(self, connection: Connection, base: Rows, after: int) -> Rows:
         found = connection.execute(ROWS_AFTER, (self.model, after)).fetchall()
-        new = _read(found, self.model, self.dimensions)
+        new = _read(found, self.dimensions)
+        if absent := len(found) - len(new.ids):
+            message = "%d vectors of %s have not %d dimensions and count as absent"
+            logger.warning(message, absent, self.model, self.dimensions)
         return Rows(
             np.concatenate([base.ids, new.ids]),
             np.concatenate([base.memory_ids, new.memory_ids]),
@@ -230,11 +227,8 @@ class Vec0Vectors:
         needle = _unit(query, self.dimensions)
         found = self._nearest_ids(connection, needle, depth, within)
         asked = json.dumps(sorted({*found, *also}))
-        rows = _read(
-            connection.execute(ROWS_OF, (self.model, asked)).fetchall(),
-            self.model,
-            self.dimensions,
-        )
+        stored = connection.execute(ROWS_OF, (self.model, asked)).fetchall()
+        rows = _read(stored, self.dimensions)
         ids, cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
         inside = np.isin(ids, _ids(found))
         near = _first(ids[inside], cosines[inside], depth)
@@ -279,7 +273,7 @@ def _centre(connection: Connection, model: str, dimensions: int) -> Floats:
     spread = np.unique(np.linspace(1, max(last, 1), CENTRE_SAMPLE).astype(np.int64))
     parameters = (model, json.dumps(spread.tolist()))
     found = connection.execute(SAMPLE, parameters).fetchall()
-    sample = _read(found, model, dimensions).vectors
+    sample = _read(found, dimensions).vectors
     total = sample.sum(axis=0, dtype=np.float64)
     total += PRIOR_WEIGHT * prior(model, dimensions)
     return np.asarray(total / (len(sample) + PRIOR_WEIGHT), np.float32)
