@@ -1,0 +1,1 @@
+"""Memoirs: permanent knowledge graphs of named concepts and typed links."""

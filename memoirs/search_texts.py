@@ -1,0 +1,84 @@
+"""Memories and concepts in one answer: how a hit looks, and what it costs."""
+
+from __future__ import annotations
+
+import json
+
+from icm_site.text import flatten
+from memoirs.schemas import SearchAllResult, SearchHit
+from memories import formats
+
+NOTHING = "Nothing found."
+
+
+def found(result: SearchAllResult) -> str:
+    if not result.hits:
+        return NOTHING
+    return "\n".join([*map(hit_text, result.hits), *result.notes])
+
+
+def found_compact(result: SearchAllResult) -> str:
+    if not result.hits:
+        return NOTHING
+    return "\n".join(_line(hit) for hit in result.hits)
+
+
+def found_json(result: SearchAllResult) -> str:
+    """Hits as a pretty list: kind, score, and the fields of the memory or concept."""
+    rows = [_row(hit) for hit in result.hits]
+    return json.dumps(rows, ensure_ascii=False, indent=2)
+
+
+def notes(result: SearchAllResult) -> str:
+    return "\n".join(result.notes)
+
+
+def hit_text(hit: SearchHit) -> str:
+    """One hit as labelled lines, with a blank line at its end."""
+    if hit.memory is not None:
+        memory = hit.memory
+        name = memory.id
+        rows = [
+            ("topic", memory.topic),
+            ("importance", memory.importance.value),
+            ("summary", memory.summary),
+            ("keywords", ", ".join(memory.keywords)),
+            ("raw", formats.shown_raw(memory)),
+            ("replaces", ", ".join(memory.replaces)),
+        ]
+    else:
+        concept = hit.concept
+        assert concept is not None
+        name = f"{flatten(concept.name)} ({flatten(concept.memoir)})"
+        rows = [
+            ("definition", concept.definition),
+            ("labels", ", ".join(concept.labels)),
+            ("confidence", f"{concept.confidence:.2f}"),
+            ("superseded by", ", ".join(concept.superseded_by)),
+            ("replaces", ", ".join(concept.replaces)),
+        ]
+    lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
+    return "\n".join(
+        [f"--- {hit.kind} {name} [score: {hit.score:.3f}] ---", *lines, ""]
+    )
+
+
+def _line(hit: SearchHit) -> str:
+    if hit.memory is not None:
+        return f"[{flatten(hit.memory.topic)}] {flatten(hit.memory.summary)}"
+    assert hit.concept is not None
+    concept = hit.concept
+    return f"[{flatten(concept.memoir)}] {flatten(concept.name)}: " + flatten(
+        concept.definition
+    )
+
+
+def _row(hit: SearchHit) -> dict[str, object]:
+    head: dict[str, object] = {"kind": hit.kind, "score": round(hit.score, 3)}
+    if hit.memory is not None:
+        fields = formats.json_record(hit.memory)
+    else:
+        assert hit.concept is not None
+        fields = hit.concept.model_dump(mode="json")
+    fields.pop("score", None)
+    return head | fields
