@@ -16,11 +16,12 @@ from filelock import FileLock, Timeout
 from feedback.indexes import INDEX as FEEDBACK
 from icm_site.errors import Unavailable
 from icm_site.sqlite import backup, identity
+from memoirs.indexes import INDEX as MEMOIRS
 from memories import indexes
 
 LOCK_SECONDS = 120.0
 APPLIED = "migrations:"
-TEXT_INDEXES = (FEEDBACK,)
+TEXT_INDEXES = (FEEDBACK, MEMOIRS)
 
 
 def ready() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from feedback.entries import OPERATIONS as FEEDBACK
 from icm_site.operation import Command, Operation, Tool
+from memoirs.entries import OPERATIONS as MEMOIRS
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
 
 OPERATIONS: dict[str, Operation] = {
-    entry.name: entry for entry in [*MEMORIES, *CARE, *FEEDBACK]
+    entry.name: entry for entry in [*MEMORIES, *CARE, *MEMOIRS, *FEEDBACK]
 }
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {

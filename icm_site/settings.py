@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "django_q",
     "icm_site",
     "memories",
+    "memoirs",
     "feedback",
 ]
 
