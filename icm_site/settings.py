@@ -2,11 +2,13 @@
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from django.utils.functional import SimpleLazyObject
 
 from icm_site import conf, paths
+from icm_site.errors import Unavailable
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 TEMPLATES_DIR = next(
@@ -23,19 +25,27 @@ DATABASE_PATH = CONFIG.database_path
 
 
 def secret_key() -> str:
-    """The signing key of this installation, made at its first use, mode 0600."""
-    path = paths.data_dir() / "secret_key"
+    """The signing key of this installation, made at its first use, mode 0600.
+
+    Where it cannot be kept, as with a read-only home, it serves this process alone.
+    """
     try:
-        return path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        key = secrets.token_urlsafe(48)
-    try:
+        return _kept_key(paths.data_dir() / "secret_key")
+    except (OSError, Unavailable):
+        return secrets.token_urlsafe(48)
+
+
+def _kept_key(path: Path) -> str:
+    if not path.exists():
         paths.make_private_dir(path.parent)
-        with open(path, "x", opener=paths.private_opener, encoding="ascii") as file:
-            file.write(key)
-    except FileExistsError:
-        return path.read_text(encoding="ascii").strip()
-    return key
+        # It gets its name when it is whole: another process may read it at once.
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        with open(fresh, "w", opener=paths.private_opener, encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):
+            path.hardlink_to(fresh)
+        fresh.unlink()
+    return path.read_text(encoding="ascii").strip()
 
 
 SECRET_KEY = SimpleLazyObject(secret_key)
