@@ -200,7 +200,9 @@ def _count(found: Modules, imports: Iterable[Import]) -> None:
 
 
 def _definition(
-    members: Sequence[PurePosixPath], scanned: Scanned, wanted: Mapping[object, int]
+    members: Sequence[PurePosixPath],
+    scanned: Scanned,
+    wanted: Mapping[PurePosixPath | None, int],
 ) -> str:
     """What a module is; of a folder, what its files are, the most imported first."""
     if len(members) == 1:

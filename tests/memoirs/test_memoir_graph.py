@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -173,12 +173,12 @@ def test_show_counts_labels_links_and_confidence() -> None:
 def test_views_take_the_same_number_of_queries_for_any_size() -> None:
     make_large(1_000, 5_000)
     make_graph_of_two()
-    calls = {
+    calls: dict[str, Callable[[str, str], object]] = {
         "inspect": lambda m, n: operations.memoir_inspect(
             InspectParams(memoir=m, name=n, depth=3), CALLER
         ),
         "neighbors": lambda m, n: operations.memoir_neighbors(
-            NeighborsParams(memoir=m, name=n), CALLER
+            NeighborsParams(memoir=m, name=n, relation=None), CALLER
         ),
         "show": lambda m, n: operations.memoir_show(MemoirParams(name=m), CALLER),
         "history": lambda m, n: operations.memoir_history(

@@ -115,7 +115,7 @@ def make_pattern(*keywords: str, count: int = 3, start: str = "fact") -> list[Me
 
 
 def extract(**how: Any) -> patterns.Found:
-    return patterns.extract(TOPIC, **({"least": 3, "caller": CALLER} | how))
+    return patterns.extract(TOPIC, least=3, caller=CALLER, **how)
 
 
 def test_memories_that_share_most_keywords_are_a_pattern() -> None:

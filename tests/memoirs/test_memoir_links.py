@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -93,7 +94,7 @@ def test_two_ways_to_one_place_are_no_ring() -> None:
 @pytest.mark.django_db
 def test_a_link_takes_another_weight_or_goes() -> None:
     make_graph("a depends_on b")
-    edge = {"source": "a", "target": "b", "relation": "dependsOn"}
+    edge: dict[str, Any] = {"source": "a", "target": "b", "relation": "dependsOn"}
     assert links.update_link(NAME, **edge, weight=0.5, caller=AGENT).weight == 0.5
     kept = ConceptLink.objects.get()
     assert (kept.weight, kept.origin) == (0.5, "agent")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
@@ -13,10 +15,10 @@ from tests.memoirs.memoir_factories import make_concept
 pytestmark = pytest.mark.django_db
 
 
-def rows(statement: str) -> list[tuple[str, ...]]:
+def rows(statement: str) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement)
-        found: list[tuple[str, ...]] = cursor.fetchall()
+        found: list[Any] = cursor.fetchall()
     return found
 
 
@@ -53,7 +55,7 @@ def test_the_text_index_has_its_triggers() -> None:
 
 
 def test_names_and_links_are_unique_and_links_join_two_concepts() -> None:
-    sql = dict(rows("SELECT name, sql FROM sqlite_master"))
+    sql: dict[str, str] = dict(rows("SELECT name, sql FROM sqlite_master"))
     assert 'UNIQUE ("memoir_id", "name")' in sql["concepts"]
     assert 'UNIQUE ("source_id", "target_id", "relation")' in sql["concept_links"]
     assert 'NOT ("source_id" = ("target_id"))' in sql["concept_links"]

@@ -158,13 +158,13 @@ def test_a_person_may_keep_a_secret_by_flag_or_by_configuration() -> None:
 
 
 def add(**fields: Any) -> object:
-    given = {"name": "n", "definition": "d", "caller": CALLER} | fields
-    return write.add_concept(NAME, **given)
+    given: dict[str, Any] = {"name": "n", "definition": "d", "caller": CALLER}
+    return write.add_concept(NAME, **(given | fields))
 
 
 def refine(**fields: Any) -> object:
-    given = {"memoir": NAME, "name": "known", "definition": "d", "caller": CALLER}
-    return write.refine(**(given | fields))
+    given: dict[str, Any] = {"memoir": NAME, "name": "known", "definition": "d"}
+    return write.refine(caller=CALLER, **(given | fields))
 
 
 def update(**fields: Any) -> object:
