@@ -21,7 +21,6 @@ from icm_site.arguments import Parser
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
 from icm_site.operation import Command, Operation
-from icm_site.sqlite import failures
 
 # Wide enough that a table in a file or pipe keeps each row on one line.
 PIPE_WIDTH = 1000
@@ -95,7 +94,7 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
     # The driver's own errors are conditions of the file or disk; what `explain` does
     # not know is a fault of ours and may crash.
     except Exception as error:
-        explained = failures.explain(error)
+        explained = database.explain(error)
         if explained is None:
             raise
         raise explained from error

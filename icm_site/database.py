@@ -14,8 +14,8 @@ from django.db.migrations.executor import MigrationExecutor
 from filelock import FileLock, Timeout
 
 from feedback.indexes import INDEX as FEEDBACK
-from icm_site.errors import Unavailable
-from icm_site.sqlite import backup, identity
+from icm_site.errors import Conflict, IcmError, ReadOnly, Unavailable
+from icm_site.sqlite import backup, failures, identity
 from memoirs.indexes import INDEX as MEMOIRS
 from memories import indexes
 
@@ -107,6 +107,25 @@ def _migrate_alone(path: Path) -> None:
             "INSERT OR IGNORE INTO icm_metadata(key, value) VALUES (%s, %s)",
             [APPLIED + fingerprint(), datetime.now(UTC).isoformat()],
         )
+
+
+def explain(error: BaseException) -> IcmError | None:
+    """One sentence for a failure of the database, with its reason where it is known.
+
+    None means a fault of ours.
+    """
+    explained = failures.explain(error)
+    if not isinstance(explained, ReadOnly) or settings.CONFIG.read_only:
+        return explained
+    path = settings.DATABASE_PATH
+    try:
+        identity.refuse_foreign(path)
+    except Conflict as newer:
+        return newer
+    except IcmError:
+        # Without a log that could be written not even its state can be asked.
+        pass
+    return ReadOnly(f"{path} or its folder may not be written.")
 
 
 def close() -> None:
