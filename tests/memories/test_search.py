@@ -265,16 +265,16 @@ def test_the_index_follows_only_what_it_holds() -> None:
         (memory.pk,),
     )
     assert raw().total_changes == before + 1
-    Memory.objects.filter(pk=memory.pk).update(summary_index="gateway")
+    Memory.objects.filter(pk=memory.pk).update(summary_index="portal")
     check_index()
     assert search.text_arm(raw(), "proxy listens", depth=10) == {}
-    assert len(find(raw(), "gateway")) == 1
+    assert len(find(raw(), "portal")) == 1
     raw().execute(fts_schema.REBUILD)
     check_index()
     raw().execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.pk,))
     raw().execute("DELETE FROM memories WHERE id = ?", (memory.pk,))
     check_index()
-    assert find(raw(), "gateway") == []
+    assert find(raw(), "portal") == []
 
 
 def test_a_drift_of_the_index_is_noticed() -> None:
