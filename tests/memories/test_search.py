@@ -271,8 +271,7 @@ def test_the_index_follows_only_what_it_holds() -> None:
     assert len(find(raw(), "portal")) == 1
     raw().execute(fts_schema.REBUILD)
     check_index()
-    raw().execute("DELETE FROM memory_usage WHERE memory_id = ?", (memory.pk,))
-    raw().execute("DELETE FROM memories WHERE id = ?", (memory.pk,))
+    memory.delete()
     check_index()
     assert find(raw(), "portal") == []
 
