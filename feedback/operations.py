@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from feedback import figures, marks, search, write
-from feedback.models import Feedback
+from feedback import figures, marks, records, search, write
 from feedback.schemas import (
     ApplyResult,
     DeleteResult,
     FeedbackParams,
-    FeedbackRecord,
     HelpfulParams,
     HelpfulResult,
     ListParams,
@@ -24,7 +22,6 @@ from feedback.schemas import (
 )
 from icm_site.caller import Caller
 from memories import embedding
-from memories.models import Memory
 from memories.schemas import TopicCount
 
 
@@ -41,7 +38,7 @@ def feedback_record(params: RecordParams, caller: Caller) -> RecordResult:
         embedding.embed_missing([done.stored.memory])
     change = done.stored.change if done.stored else None
     return RecordResult(
-        feedback=_record(done.feedback),
+        feedback=records.record(done.feedback),
         redacted=list(done.redacted),
         stored=change.ulid if change else None,
     )
@@ -57,7 +54,7 @@ def feedback_search(params: SearchParams, caller: Caller) -> SearchResult:
     hits = search.find(params.query, topic=params.topic, limit=params.limit)
     return SearchResult(
         query=params.query,
-        feedback=[_record(hit.feedback, score=hit.score) for hit in hits],
+        feedback=[records.record(hit.feedback, score=hit.score) for hit in hits],
     )
 
 
@@ -65,7 +62,7 @@ def feedback_list(params: ListParams, caller: Caller) -> ListResult:
     """List past corrections, the newest first."""
     del caller
     rows = search.listed(params.topic, limit=params.limit)
-    return ListResult(feedback=[_record(row) for row in rows])
+    return ListResult(feedback=[records.record(row) for row in rows])
 
 
 def feedback_stats(params: NoParams, caller: Caller) -> StatsResult:
@@ -78,7 +75,7 @@ def feedback_stats(params: NoParams, caller: Caller) -> StatsResult:
     return StatsResult(
         total=counted.total,
         topics=[TopicCount(topic=name, count=count) for name, count in counted.topics],
-        most_applied=[_record(row) for row in counted.most_applied],
+        most_applied=[records.record(row) for row in counted.most_applied],
     )
 
 
@@ -93,7 +90,7 @@ def feedback_apply(params: FeedbackParams, caller: Caller) -> ApplyResult:
     return ApplyResult(
         id=row.ulid,
         applied_count=row.applied_count,
-        correction=_id(row.correction),
+        correction=records.public_id(row.correction),
     )
 
 
@@ -116,24 +113,3 @@ def feedback_helpful(params: HelpfulParams, caller: Caller) -> HelpfulResult:
         params.id, caller=caller, now=timezone.now(), undo=params.undo
     )
     return HelpfulResult(id=memory.ulid, undo=params.undo, changed=changed)
-
-
-def _record(row: Feedback, *, score: float | None = None) -> FeedbackRecord:
-    return FeedbackRecord(
-        id=row.ulid,
-        topic=row.topic,
-        context=row.context,
-        predicted=row.predicted,
-        corrected=row.corrected,
-        reason=row.reason,
-        source=row.source,
-        created_at=row.created_at,
-        applied_count=row.applied_count,
-        memory=_id(row.memory),
-        correction=_id(row.correction),
-        score=score,
-    )
-
-
-def _id(memory: Memory | None) -> str | None:
-    return memory.ulid if memory is not None else None

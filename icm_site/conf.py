@@ -25,6 +25,7 @@ from icm_site.conf_keys import (
     Projects,
     Redaction,
     Store,
+    Web,
     checked,
 )
 from icm_site.errors import InvalidInput, Unavailable
@@ -61,6 +62,7 @@ class Config:
     feedback: Feedback
     history: History
     mcp: Mcp
+    web: Web
     redaction: Redaction
     projects: Projects
     project: Project

@@ -121,6 +121,21 @@ class Mcp:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Web:
+    """The HTTP interfaces of `icm web`."""
+
+    open_read: bool = key(
+        False, "Let programs of this machine read over HTTP without a token."
+    )
+    requests_per_minute: float = key(
+        1200.0,
+        "Requests that one token or login may make in a minute; 0: no limit.",
+        low=0.0,
+        below=1e6,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Redaction:
     """Secrets that are masked before a text is stored."""
 
@@ -179,6 +194,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "feedback": Feedback,
     "history": History,
     "mcp": Mcp,
+    "web": Web,
     "redaction": Redaction,
     "projects": Projects,
     "project": Project,

@@ -41,6 +41,30 @@ class ReadOnly(IcmError):
     status = 403
 
 
+class Unauthorized(IcmError):
+    """Nobody is known to ask, or what was shown as proof does not hold."""
+
+    status = 401
+
+
+class Forbidden(IcmError):
+    """Whoever asks is known, but may not do this."""
+
+    status = 403
+
+
+class TooLarge(IcmError):
+    """The body of a request is over the limit."""
+
+    status = 413
+
+
+class TooMany(IcmError):
+    """More requests within a minute than one caller may make."""
+
+    status = 429
+
+
 class Unavailable(IcmError):
     """A needed part (a lock, a model, a folder) is out of reach at the moment."""
 

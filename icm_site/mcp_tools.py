@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icm_site import startup
+from icm_site import program_input, startup
 from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput, NotFound
 from icm_site.operation import Operation, Tool
@@ -101,51 +101,13 @@ def hints(tool: Tool) -> dict[str, bool]:
 
 
 def input_schema(operation: Operation, tool: Tool) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments, without what tells a model nothing."""
-    full = operation.params.model_json_schema()
-    definitions = full.get("$defs", {})
-    properties = {
-        name: _compact(schema, definitions)
-        for name, schema in full.get("properties", {}).items()
-        if name not in tool.hidden
-    }
-    for name, (low, high) in tool.ranges.items():
-        properties[name] |= {"minimum": low, "maximum": high}
+    """The JSON schema of a tool's arguments."""
+    schema = program_input.schema(operation, tool)
     if len(tool.formats) > 1:
         names = list(tool.formats)
-        properties["format"] = {"type": "string", "enum": names, "default": names[0]}
-    schema = {"type": "object", "properties": properties}
-    required = _required(operation, tool)
-    return schema | {"required": required} if required else schema
-
-
-def _required(operation: Operation, tool: Tool) -> list[str]:
-    fields = operation.params.model_fields.items()
-    return [
-        name
-        for name, info in fields
-        if name in tool.required or (info.is_required() and name not in tool.fill)
-    ]
-
-
-def _compact(
-    schema: Mapping[str, Any], definitions: Mapping[str, Any]
-) -> dict[str, Any]:
-    """One property without titles, references, null alternatives, empty defaults."""
-    whole = dict(schema)
-    if "$ref" in whole:
-        whole = definitions[whole.pop("$ref").rpartition("/")[2]] | whole
-    options = [o for o in whole.pop("anyOf", []) if o.get("type") != "null"]
-    if len(options) == 1:
-        return _compact(options[0] | whole, definitions)
-    if options:
-        whole["anyOf"] = [_compact(option, definitions) for option in options]
-    if "items" in whole:
-        whole["items"] = _compact(whole["items"], definitions)
-    if whole.get("default", "") in (None, [], {}):
-        del whole["default"]
-    whole.pop("title", None)
-    return whole
+        choice = {"type": "string", "enum": names, "default": names[0]}
+        schema["properties"]["format"] = choice
+    return schema
 
 
 def call(
@@ -179,7 +141,7 @@ def _call(
         raise NotFound(f"unknown tool: {name}")
     operation, tool = tools[name]
     form, render = _render(tool, arguments, compact=compact)
-    given = _given(operation, tool, arguments)
+    given = program_input.given(operation, tool, arguments)
     params = operation.parse(given, caller=caller, ranges=tool.ranges, fill=tool.fill)
     open_database()
     result = operation.run(params, caller)
@@ -198,25 +160,3 @@ def _render(
     if not isinstance(asked, str) or asked not in formats:
         raise InvalidInput(f"format: must be one of {', '.join(formats)}")
     return asked, formats[asked]
-
-
-def _given(
-    operation: Operation, tool: Tool, arguments: Mapping[str, object]
-) -> dict[str, object]:
-    """The arguments that the tool has; a hidden one counts as unknown.
-
-    Raises InvalidInput where one is missing, or true and false stand for a number,
-    which pydantic takes for 1 and 0.
-    """
-    given = {
-        name: value
-        for name, value in arguments.items()
-        if name in operation.params.model_fields and name not in tool.hidden
-    }
-    for name in _required(operation, tool):
-        if given.get(name) is None:
-            raise InvalidInput(f"missing required field: {name}")
-    for name in tool.ranges:
-        if isinstance(given.get(name), bool):
-            raise InvalidInput(f"{name}: input should be a valid integer")
-    return given

@@ -7,9 +7,10 @@ from icm_site.operation import Command, Operation, Tool
 from memoirs.entries import OPERATIONS as MEMOIRS
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
+from memories.token_entries import OPERATIONS as TOKENS
 
 OPERATIONS: dict[str, Operation] = {
-    entry.name: entry for entry in [*MEMORIES, *CARE, *MEMOIRS, *FEEDBACK]
+    entry.name: entry for entry in [*MEMORIES, *CARE, *MEMOIRS, *FEEDBACK, *TOKENS]
 }
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {

@@ -69,6 +69,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "icm_site.http_errors.ErrorsAsSentences",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -125,6 +126,24 @@ LANGUAGE_CODE = "en"
 USE_I18N = True
 
 STATIC_URL = "static/"
+
+# Cookies are shared by all ports of a host: other programs on localhost must not
+# overwrite ours.
+SESSION_COOKIE_NAME = "icm_session"
+CSRF_COOKIE_NAME = "icm_csrf"
+
+# The function that knows the tokens, for `icm_site.auth`.
+TOKEN_CHECK = "memories.tokens.verify"
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["icm_site.rest_hooks.Authentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["icm_site.rest_hooks.MayWrite"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "EXCEPTION_HANDLER": "icm_site.rest_hooks.on_error",
+    "UNAUTHENTICATED_USER": None,
+}
 
 LOGGING = {
     "version": 1,

@@ -1,6 +1,36 @@
 """The addresses of the web surfaces."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+from django.views.generic import RedirectView
+from rest_framework.routers import DefaultRouter
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from feedback.viewsets import FeedbackViewSet
+from icm_site.api import api
+from icm_site.views import health
+from memoirs.viewsets import ConceptViewSet, LinkViewSet, MemoirViewSet
+from memories.viewsets import MemoryViewSet
+
+router = DefaultRouter()
+router.include_format_suffixes = False
+router.register("memories", MemoryViewSet, basename="memory")
+router.register("memoirs", MemoirViewSet, basename="memoir")
+router.register("concepts", ConceptViewSet, basename="concept")
+router.register("links", LinkViewSet, basename="link")
+router.register("feedback", FeedbackViewSet, basename="feedback")
+
+# The browsable pages of the REST framework link to a login by these names.
+login = RedirectView.as_view(pattern_name="admin:login", query_string=True)
+sessions = [
+    path("login/", login, name="login"),
+    path("logout/", admin.site.logout, name="logout"),
+]
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", admin.site.urls),
+    path("api/", include(router.urls)),
+    path("session/", include((sessions, "rest_framework"))),
+    path("ops/", api.urls),
+    path("health", health, name="health"),
+]

@@ -4,9 +4,13 @@ from icm_site import errors
 
 KINDS = [
     (errors.InvalidInput, 400),
+    (errors.Unauthorized, 401),
     (errors.ReadOnly, 403),
+    (errors.Forbidden, 403),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
+    (errors.TooLarge, 413),
+    (errors.TooMany, 429),
     (errors.Unavailable, 503),
 ]
 

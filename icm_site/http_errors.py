@@ -1,0 +1,108 @@
+"""What goes wrong over HTTP, as one sentence in one shape: {"error": …}."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+
+from icm_site.errors import (
+    Forbidden,
+    IcmError,
+    InvalidInput,
+    NotFound,
+    TooLarge,
+    Unauthorized,
+)
+from icm_site.sqlite import failures
+
+logger = logging.getLogger(__name__)
+
+# Where programs ask; elsewhere a person reads the answer in a browser.
+PREFIXES = ("/api/", "/ops/")
+SENTENCES = {
+    HTTPStatus.BAD_REQUEST: "the request is malformed",
+    HTTPStatus.FORBIDDEN: "this is not allowed",
+    HTTPStatus.NOT_FOUND: "there is nothing at this address",
+    HTTPStatus.METHOD_NOT_ALLOWED: "this method is not allowed here",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the body of the request is too large",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "internal error; the server's log says more",
+}
+
+
+def explain(error: BaseException) -> IcmError | None:
+    """An error that one sentence explains; None for a fault of ours."""
+    if isinstance(error, IcmError):
+        return error
+    if isinstance(error, Http404):
+        return NotFound(SENTENCES[HTTPStatus.NOT_FOUND])
+    if isinstance(error, PermissionDenied):
+        return Forbidden(str(error) or SENTENCES[HTTPStatus.FORBIDDEN])
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge(SENTENCES[HTTPStatus.REQUEST_ENTITY_TOO_LARGE])
+    if isinstance(error, SuspiciousOperation):
+        return InvalidInput(SENTENCES[HTTPStatus.BAD_REQUEST])
+    return failures.explain(error)
+
+
+def headers(error: IcmError) -> dict[str, str]:
+    """The headers that belong to an error."""
+    return {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
+
+
+def answer(error: IcmError) -> HttpResponse:
+    """The response of an error."""
+    body = {"error": " ".join(error.message.split())}
+    return JsonResponse(body, status=error.status, headers=headers(error))
+
+
+class ErrorsAsSentences:
+    """Middleware: whatever fails before or behind a view has the same shape.
+
+    A page for people gets the sentence as its text. Faults of ours stay Django's,
+    which logs them; only their page is replaced.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not request.path.startswith(PREFIXES) or not _is_bare(response):
+            return response
+        usual = HTTPStatus(response.status_code).phrase.lower()
+        sentence = SENTENCES.get(HTTPStatus(response.status_code), usual)
+        allowed = response.headers.get("Allow")
+        return JsonResponse(
+            {"error": sentence},
+            status=response.status_code,
+            headers={"Allow": allowed} if allowed else {},
+        )
+
+    def process_exception(
+        self, request: HttpRequest, error: Exception
+    ) -> HttpResponseBase | None:
+        """The answer for an error of a view that one sentence explains."""
+        explained = explain(error)
+        if explained is None or isinstance(error, Http404 | PermissionDenied):
+            return None
+        if request.path.startswith(PREFIXES):
+            return answer(explained)
+        text = f"{explained.message}\n"
+        return HttpResponse(text, content_type="text/plain", status=explained.status)
+
+
+def _is_bare(response: HttpResponseBase) -> bool:
+    """Whether a response is an error that no interface of ours has worded."""
+    worded = hasattr(response, "accepted_renderer") or response.headers.get(
+        "Content-Type", ""
+    ).startswith("application/json")
+    return response.status_code >= HTTPStatus.BAD_REQUEST and not worded

@@ -1,0 +1,123 @@
+"""What the REST viewsets of all apps share; imports no app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from django.db.models import QuerySet
+from rest_framework import filters, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from icm_site.caller import Caller
+from icm_site.errors import InvalidInput, NotFound
+from icm_site.operation import Result
+from icm_site.pagination import KeysetPagination
+from icm_site.rest_hooks import principal
+from icm_site.ulid import is_ulid
+
+Rows = QuerySet[Any]
+
+
+class RecordList(serializers.ListSerializer[Any]):
+    """Many rows at once, with a constant number of queries."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        child = cast(RecordSerializer, self.child)
+        return [row.model_dump(mode="json") for row in child.records(list(data))]
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """Rows go out as the records that every surface shows.
+
+    The fields of a subclass are what an edit may change.
+    """
+
+    class Meta:
+        list_serializer_class = RecordList
+
+    def records(self, rows: Sequence[Any]) -> Sequence[Result]:
+        """The records of these rows, in their order."""
+        raise NotImplementedError
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        return self.records([instance])[0].model_dump(mode="json")
+
+
+class ParameterFilter(filters.BaseFilterBackend):
+    """Query parameters by the view's table: name -> function(rows, value).
+
+    An unknown parameter is refused: silently it would answer with too much.
+    """
+
+    common = frozenset({"cursor", "limit", "ordering", "search", "format"})
+
+    def filter_queryset(self, request: Request, queryset: Rows, view: APIView) -> Rows:
+        table = cast(RecordViewSet, view).filters
+        for name in request.query_params:
+            if name in table:
+                queryset = table[name](queryset, request.query_params[name])
+            elif name not in self.common:
+                known = ", ".join(sorted([*table, *self.common]))
+                raise InvalidInput(f"unknown parameter {name!r}: use one of {known}")
+        words = request.query_params.get("search", "")
+        return cast(RecordViewSet, view).search(queryset, words) if words else queryset
+
+
+class RecordViewSet(GenericViewSet[Any]):
+    """List, read, edit and delete rows by their public ids.
+
+    A subclass writes through the functions of its app, never through the serializer.
+    """
+
+    lookup_field = "ulid"
+    lookup_url_kwarg = "id"
+    http_method_names = ["get", "patch", "delete", "head", "options"]
+    filter_backends = [ParameterFilter]
+    pagination_class = KeysetPagination
+
+    # What a row is called, for people.
+    noun = "row"
+    filters: Mapping[str, Callable[[Rows, str], Rows]] = {}
+    # What a list may be ordered by -> the column; the first one, falling, is usual.
+    orderings: Mapping[str, str] = {"created_at": "created_at"}
+
+    def search(self, rows: Rows, words: str) -> Rows:
+        """The rows that hold all of the words."""
+        raise NotImplementedError
+
+    def find(self, identifier: str) -> Any:
+        """The row of a public id. Raises NotFound."""
+        wanted = identifier.strip().upper()
+        rows = self.get_queryset()
+        row = rows.filter(ulid=wanted).first() if is_ulid(wanted) else None
+        if row is None:
+            raise NotFound(f"{self.noun} not found: {identifier.strip()[:64]}")
+        return row
+
+    @property
+    def caller(self) -> Caller:
+        return principal(self.request).caller
+
+    def get_object(self) -> Any:
+        return self.find(self.kwargs["id"])
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that an edit names, checked for their types."""
+        given = self.get_serializer(data=self.request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        return dict(given.validated_data)
+
+    def shown(self, row: Any, **more: Any) -> Response:
+        """The answer that shows one row, with what an edit adds to it."""
+        return Response({**self.get_serializer(row).data, **more})
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        rows = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.shown(self.get_object())
