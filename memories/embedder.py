@@ -103,7 +103,10 @@ class FastembedEmbedder:
 
     def __init__(self, model: str, *, download: bool = False) -> None:
         from fastembed import TextEmbedding
+        from loguru import logger
 
+        # It reports each try by itself; what failed in the end is our sentence.
+        logger.disable("fastembed")
         register_extra_models(TextEmbedding)
         listed = ALIASES.get(model, model)
         self.name = f"fastembed/{listed}"
@@ -201,10 +204,6 @@ def download(name: str | None) -> Embedder:
         near = difflib.get_close_matches(bare, known, n=1)
         hint = f", did you mean {near[0]!r}?" if near else ""
         raise InvalidInput(f"unknown model {wanted!r}{hint}")
-    from loguru import logger
-
-    # Its client reports each of its tries by itself.
-    logger.disable("fastembed")
     try:
         return FastembedEmbedder(bare, download=True)
     # Whatever the hub's client raises, the user needs one sentence.

@@ -76,6 +76,16 @@ def mismatch() -> str:
     )
 
 
+def note() -> str:
+    """One sentence where search by meaning is not what the configuration asks for."""
+    if text := mismatch():
+        return text
+    model = database_model()
+    if not model or (status := embedder.status(model)).available:
+        return ""
+    return f"searched by words alone: {status.reason}"
+
+
 def embed_query(text: str, model: Embedder | None) -> Vector | None:
     """The query's unit vector, None without a model or if the model fails.
 

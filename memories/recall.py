@@ -85,7 +85,7 @@ def recall(
         answer = [answer[i] for i in rank.fit_budget(texts, max_tokens)]
     if count:
         count_access([hit.memory.pk for hit in answer], now=now)
-    note = embedding.mismatch()
+    note = embedding.note()
     return Answer(hits=answer, notes=(note,) if note else ())
 
 
