@@ -20,7 +20,11 @@ def tables(lines: Sequence[Figures], *, by_kind: bool) -> list[tuple[str, Table]
     if any(line.differences for line in lines):
         title = "Difference to words alone, with its 95 % interval"
         parts.append((title, _differences(lines)))
-    return [*parts, ("Score of the first hit", _scores(lines))]
+    # Judging by sessions changes no score.
+    scored = [line for line in lines if line.abstentions and not line.by_session]
+    if scored:
+        parts.append(("Score of the first hit", _scores(scored)))
+    return parts
 
 
 def _table(labels: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -71,10 +75,7 @@ def _scores(lines: Sequence[Figures]) -> Table:
         for point in ("n", "p10", "median", "p90")
     ]
     table = _table(["set", "system"], [*numbers, "AUC"])
-    # Judging by sessions changes no score.
     for line in lines:
-        if line.by_session:
-            continue
         spreads = (*_spread(line.answerable), *_spread(line.unanswerable))
         table.add_row(line.group, line.system, *spreads, number(line.auc))
     return table
