@@ -24,6 +24,10 @@ class Source:
     late: tuple[str, ...] = ()
 
 
+# Conditions of code that no other module ever runs.
+NOT_RUN = re.compile("TYPE_CHECKING$|^__name__ == ")
+
+
 class Language(NamedTuple):
     name: str
     scan: Callable[[str], Source]
@@ -48,16 +52,15 @@ def python(text: str) -> Source:
 
 
 def _python_imports(node: ast.AST, *, late: bool) -> Iterator[tuple[bool, str]]:
-    """Imports with whether they wait in a function; none for type checkers alone."""
+    """Imports with whether they wait in a function; none for type checkers or demos."""
     if isinstance(node, ast.Import):
         yield from ((late, alias.name) for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         start = "." * node.level + (f"{node.module}." if node.module else "")
         yield from ((late, f"{start}{alias.name}") for alias in node.names)
-    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-        children: Iterable[ast.AST] = node.orelse
-    else:
-        children = ast.iter_child_nodes(node)
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and NOT_RUN.search(ast.unparse(node.test)):
+        children = node.orelse
     inside = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     for child in children:
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):

@@ -17,7 +17,7 @@ from memoirs.project.sources import first_sentence
 
 MOST_DEPENDENCIES = 15
 MOST_OF_A_KIND = 15
-USERS_SHOWN = 8
+USERS_SHOWN, USERS_LINKED = 8, 3
 DEEPEST_ENTRY = 3
 ENTRIES = {
     "__main__.py": "Runs as `python -m`.",
@@ -199,7 +199,9 @@ def _add_dependencies(
             more = ", …" if len(shown) > USERS_SHOWN else ""
             text += f" Imported by {', '.join(shown[:USERS_SHOWN])}{more}."
         item = result.add(name, "dependency", definition=text)
-        for user in shown or [project]:
+        # What nearly all use hangs on the whole, or the arrows hide everything else.
+        few = 0 < len(shown) <= USERS_LINKED
+        for user in shown if few else [project]:
             result.join(user, "depends_on", item)
 
 

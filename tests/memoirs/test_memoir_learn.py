@@ -164,6 +164,6 @@ def test_learning_this_project_shows_its_shape() -> None:
         "memories part_of icm-memory",
         "memoirs depends_on memories",
         "memories depends_on icm_site",
-        "memoirs depends_on django",
+        "icm-memory depends_on django",
         "icm depends_on icm_site",
     } <= arrows()

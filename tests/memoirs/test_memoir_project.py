@@ -45,6 +45,8 @@ from .stock import Stock
 if TYPE_CHECKING:
     import numpy
 class Order: ...
+if __name__ == "__main__":
+    from shop import extra
 """
 STOCK = """
 import django.db
@@ -122,9 +124,19 @@ def test_a_survey_says_what_depends_on_what(tmp_path: Path) -> None:
         "pyproject.toml related_to shop",
     } <= found
     # An import that waits in a function does not turn the arrow round; one for the
-    # type checker alone is none.
+    # type checker or for a demonstration is none.
     assert not any(edge.startswith("shop.stock related_to") for edge in found)
     assert not any("numpy" in edge for edge in found)
+    assert not any(edge.endswith("shop.extra") for edge in found)
+
+
+def test_what_most_modules_use_hangs_on_the_project(tmp_path: Path) -> None:
+    texts = {f"m{n}.py": "import requests" for n in range(5)}
+    root = make(tmp_path, texts | {"m5.py": "import httpx"})
+    found = survey(root, name="many")
+    assert {"many depends_on requests", "m5 depends_on httpx"} <= edges(found)
+    assert "m1 depends_on requests" not in edges(found)
+    assert found.items["requests"].definition.endswith("m0, m1, m2, m3, m4.")
 
 
 def test_modules_that_import_each_other_are_related(tmp_path: Path) -> None:
