@@ -29,7 +29,7 @@ def make_memory(
     return store.store(topic=topic, content=content, caller=caller, **fields).memory
 
 
-def perform(name: str, *, caller: Caller = CALLER, **given: object) -> Any:
+def perform(name: str, /, *, caller: Caller = CALLER, **given: object) -> Any:
     """The result of an operation for arguments as they come in through a door."""
     operation = OPERATIONS[name]
     params = operation.parse(given, caller=caller, ranges={}, fill={})
