@@ -114,11 +114,12 @@ def operations() -> str:
     """One row an operation: its name, and how each surface calls it."""
     from icm_site.registry import OPERATIONS
 
-    lines = ["| Operation | Command line | MCP |", "| --- | --- | --- |"]
+    lines = ["| Operation | Command line | MCP | HTTP |", "| --- | --- | --- | --- |"]
     for name, entry in OPERATIONS.items():
         shown = ", ".join(f"`icm {' '.join(c.words)}`" for c in entry.commands)
         tool = f"`{entry.tool.name}`" if entry.tool else ""
-        lines.append(f"| `{name}` | {shown} | {tool} |")
+        http = "yes" if entry.http else ""
+        lines.append(f"| `{name}` | {shown} | {tool} | {http} |")
     return "\n".join(lines)
 
 
