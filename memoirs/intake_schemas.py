@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from icm_site.operation import Params, Result
+from memoirs.schemas import Given
 
 
 class DistillParams(Params):
@@ -14,13 +15,13 @@ class DistillParams(Params):
 
 class PatternsParams(Params):
     topic: str = Field(description="The topic")
-    memoir: str | None = Field(None, description="To keep them in")
+    memoir: Given = Field(None, description="To keep them in")
     min_cluster_size: int = Field(3, description="Least size of a group")
 
 
 class LearnParams(Params):
     directory: str = Field(".", description="Folder of the project")
-    name: str | None = Field(None, description="Of the memoir, else the project's")
+    name: Given = Field(None, description="Of the memoir, else the project's")
 
 
 class DistillResult(Result):

@@ -17,6 +17,12 @@ def _split(value: object) -> object:
     return value.split(",") if isinstance(value, str) else value
 
 
+def _given(value: object) -> object:
+    """None for a blank text: agents send "" for what they leave out."""
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Given = Annotated[str | None, BeforeValidator(_given)]
 # Published as a comma list; a list is accepted as well.
 Labels = Annotated[
     list[str], BeforeValidator(_split), WithJsonSchema({"type": "string"})
@@ -48,8 +54,8 @@ class MemoirParams(Params):
 
 class UpdateMemoirParams(Keeping):
     name: str = Field(description="The memoir")
-    new_name: str | None = Field(None, description="Its new name")
-    description: str | None = Field(None, description="Its new description")
+    new_name: Given = Field(None, description="Its new name")
+    description: Given = Field(None, description="Its new description")
     threshold: int | None = Field(
         None, ge=1, le=1_000_000, description="Concepts above which it is full"
     )
@@ -73,8 +79,10 @@ class RefineParams(Keeping):
 class UpdateConceptParams(Keeping):
     memoir: str
     name: str = Field(description="The concept")
-    new_name: str | None = Field(None, description="Its new name")
-    labels: Labels | None = Field(None, description="All its labels")
+    new_name: Given = Field(None, description="Its new name")
+    labels: Annotated[Labels | None, BeforeValidator(_given)] = Field(
+        None, description="All its labels; a comma alone for none"
+    )
     confidence: float | None = Field(None, ge=0.0, le=1.0, description="0 to 1")
 
 
@@ -86,7 +94,7 @@ class ConceptParams(Params):
 class SearchParams(Params):
     memoir: str
     query: str = Field("", description="Words; optional with a label")
-    label: str | None = Field(None, description="namespace:value")
+    label: Given = Field(None, description="namespace:value")
     limit: int = 10
 
 
@@ -134,7 +142,7 @@ class UpdateLinkParams(EdgeParams):
 
 
 class NeighborsParams(ConceptParams):
-    relation: str | None = Field(None, description=f"Only one of {NAMES}")
+    relation: Given = Field(None, description=f"Only one of {NAMES}")
 
 
 class InspectParams(ConceptParams):

@@ -85,8 +85,7 @@ def listed_table(result: MemoirsResult) -> Table | str:
         if len(text) > DESCRIPTION_CHARS:
             text = f"{text[: DESCRIPTION_CHARS - 3]}..."
         table.add_row(flatten(memoir.name), str(memoir.concepts), text)
-    if result.total > len(result.memoirs):
-        table.caption = f"{len(result.memoirs)} of {result.total} memoirs"
+    table.caption = "\n".join(_list_notes(result)) or None
     return table
 
 
@@ -94,9 +93,16 @@ def listed_tool(result: MemoirsResult) -> str:
     if not result.memoirs:
         return NO_MEMOIRS
     lines = [_memoir_line(memoir) for memoir in result.memoirs]
-    if result.total > len(lines):
-        lines.append(f"({len(lines)} of {result.total} memoirs)")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_list_notes(result)])
+
+
+def _list_notes(result: MemoirsResult) -> list[str]:
+    notes = []
+    if result.total > len(result.memoirs):
+        notes.append(f"({len(result.memoirs)} of {result.total} memoirs)")
+    if full := [flatten(memoir.name) for memoir in result.memoirs if memoir.full]:
+        notes.append(f"More concepts than their threshold: {', '.join(full)}")
+    return notes
 
 
 def _memoir_line(memoir: MemoirRecord) -> str:

@@ -12,6 +12,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import django
 
@@ -77,8 +78,7 @@ def calls(name: str) -> dict[str, Callable[[], object]]:
         return operations.memoir_export(params, CALLER)
 
     found: dict[str, Callable[[], object]] = {
-        f"inspect, depth {depth}": lambda depth=depth: inspect(depth)
-        for depth in (1, 2, 3)
+        f"inspect, depth {depth}": partial(inspect, depth) for depth in (1, 2, 3)
     }
     found |= {
         "search, one word": lambda: search(query="ledger"),
@@ -89,7 +89,7 @@ def calls(name: str) -> dict[str, Callable[[], object]]:
         "show": lambda: operations.memoir_show(schemas.MemoirParams(name="m"), CALLER),
     }
     for form in ("ai", "ascii", "dot", "json", "mermaid"):
-        found[f"export, {form}"] = lambda form=form: export(form)
+        found[f"export, {form}"] = partial(export, form)
     return found
 
 

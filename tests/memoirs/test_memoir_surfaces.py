@@ -14,7 +14,7 @@ import pytest
 from icm_site import mcp_tools
 from icm_site.mcp_tools import Answer
 from icm_site.registry import OPERATIONS, TOOLS
-from memoirs import entries, search_all
+from memoirs import entries, listing, search_all, write
 from memoirs.models import Concept, ConceptLink, Memoir
 from memories.models import MemoryUsage
 from tests.conftest import Icm
@@ -361,6 +361,32 @@ def test_inside_a_project_other_memoirs_must_answer_well() -> None:
     assert [hit.concept.memoir for hit in hits if hit.concept] == ["shop-parts"]
     hits, _ = search_all.search_all(question, project=None, limit=10, max_tokens=None)
     assert len(hits) == 2
+
+
+@pytest.mark.django_db
+def test_what_an_agent_leaves_blank_stays() -> None:
+    make_pair()
+    text("icm_memoir_update", name=NAME, new_name="arch", description="")
+    assert Memoir.objects.get().description == "System design decisions"
+    concept = {"memoir": "arch", "name": "auth-service"}
+    text("icm_memoir_update_concept", **concept, new_name="", labels="", confidence=1)
+    kept = Concept.objects.get(name="auth-service")
+    assert kept.labels == ["domain:auth", "type:service"]
+    text("icm_memoir_update_concept", **concept, labels=",")
+    assert Concept.objects.get(name="auth-service").labels == []
+    text("icm_memory_extract_patterns", topic="t", memoir="")
+
+
+@pytest.mark.django_db
+def test_a_memoir_above_its_threshold_is_named() -> None:
+    make_pair()
+    assert "threshold" not in text("icm_memoir_list")
+    write.update_memoir(NAME, threshold=1)
+    assert text("icm_memoir_list").splitlines()[-1] == (
+        f"More concepts than their threshold: {NAME}"
+    )
+    assert "Note: more than 1 concepts" in text("icm_memoir_show", name=NAME)
+    assert [memoir.name for memoir in listing.full_memoirs()] == [NAME]
 
 
 def test_the_tool_list_is_short() -> None:
