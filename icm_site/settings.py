@@ -53,7 +53,9 @@ DEBUG = False
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    # Without its search for admin modules, which only `urls` needs: every command
+    # would pay for the import of forms and pages.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

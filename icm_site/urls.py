@@ -11,6 +11,8 @@ from icm_site.views import health
 from memoirs.viewsets import ConceptViewSet, LinkViewSet, MemoirViewSet
 from memories.viewsets import MemoryViewSet
 
+admin.autodiscover()
+
 router = DefaultRouter()
 router.include_format_suffixes = False
 router.register("memories", MemoryViewSet, basename="memory")

@@ -121,7 +121,7 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((plain, port), family=family)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise Unavailable(f"cannot listen on {host} port {port}: {reason}") from error
 
 

@@ -44,11 +44,12 @@ def _one_of(name: str, value: str, known: list[str]) -> str:
 
 
 class MemoryViewSet(RecordViewSet):
-    """The memories: live ones, unless `state` asks for others.
+    """The memories: live ones, unless another state, or "any", is asked for.
 
-    Filters: topic, project, importance, state, origin, host. `search` finds all of
-    its words; for a ranked answer ask the operation memory_recall. PATCH edits; DELETE
-    forgets, which can be undone.
+    Filters: topic, project, importance, state, origin, host. A search finds the rows
+    that have all of its words; for a ranked answer ask the operation memory_recall.
+
+    PATCH edits; DELETE forgets, which can be undone.
     """
 
     queryset = Memory.objects.with_usage()
