@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from icm_site import mcp_tools
+from icm_site.mcp_tools import Answer
 from memoirs import links, write
 from memoirs.models import Concept, ConceptLink, Memoir
-from tests.factories import CALLER
+from tests.factories import AGENT, CALLER
 
 NAME = "system-architecture"
 
@@ -44,3 +49,94 @@ def make_graph(*edges: str) -> None:
         make_concept(name)
     for edge in edges:
         make_link(*edge.split())
+
+
+def call(
+    tool: str, /, *, compact: bool = False, cwd: str = "", **arguments: Any
+) -> Answer:
+    caller = replace(AGENT, cwd=cwd)
+    return mcp_tools.call(tool, arguments, caller=caller, compact=compact)
+
+
+def text(tool: str, /, **arguments: Any) -> str:
+    answer = call(tool, **arguments)
+    assert not answer.failed, answer.text
+    return answer.text
+
+
+def failure(tool: str, /, **arguments: Any) -> str:
+    answer = call(tool, **arguments)
+    assert answer.failed, answer.text
+    return answer.text
+
+
+def make_pair() -> None:
+    make_memoir(description="System design decisions")
+    make_concept(
+        "auth-service",
+        "Handles JWT tokens and OAuth2 flows",
+        labels=["domain:auth", "type:service"],
+    )
+    make_concept("api-gateway", "Routes requests")
+
+
+def make_files(root: Path, texts: Mapping[str, str]) -> Path:
+    """Files by their paths below a folder."""
+    for name, text in texts.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return root
+
+
+PYPROJECT = """
+[project]
+name = "shop"
+version = "1.2"
+description = "Sells things."
+dependencies = ["django>=5.2", "PyYAML ; python_version > '3'", "rich"]
+[project.scripts]
+shop = "shop.cli:main"
+[tool.ruff]
+[tool.mypy]
+"""
+CLI = '''"""Commands of the shop.
+
+More."""
+import yaml
+from shop import orders
+def main(): ...
+def _hidden(): ...
+'''
+ORDERS = """
+from typing import TYPE_CHECKING
+from .stock import Stock
+if TYPE_CHECKING:
+    import numpy
+class Order: ...
+if __name__ == "__main__":
+    from shop import extra
+"""
+STOCK = """
+import django.db
+def late():
+    from shop import orders
+class Stock: ...
+"""
+
+
+def make_project(root: Path) -> Path:
+    return make_files(
+        root,
+        {
+            "pyproject.toml": PYPROJECT,
+            "README.md": "# Shop\n",
+            "shop/__init__.py": '"""The shop itself."""\n',
+            "shop/cli.py": CLI,
+            "shop/orders.py": ORDERS,
+            "shop/stock.py": STOCK,
+            "shop/__main__.py": "from shop.cli import main\nmain()\n",
+            "shop/extra.py": "",
+            "tests/test_orders.py": "import shop.orders\n",
+        },
+    )

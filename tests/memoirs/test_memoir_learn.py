@@ -11,8 +11,13 @@ from icm_site.errors import InvalidInput
 from memoirs import learn, links, lookup, write
 from memoirs.models import Concept, ConceptLink, Memoir
 from tests.factories import AGENT, CALLER
-from tests.memoirs.memoir_factories import make_concept, make_link, make_memoir
-from tests.memoirs.test_memoir_project import make, make_shop
+from tests.memoirs.memoir_factories import (
+    make_concept,
+    make_files,
+    make_link,
+    make_memoir,
+    make_project,
+)
 
 pytestmark = pytest.mark.django_db
 PROJECT = Path(__file__).resolve().parents[2]
@@ -32,7 +37,7 @@ def arrows() -> set[str]:
 
 
 def test_learning_makes_a_memoir_of_the_project(tmp_path: Path) -> None:
-    done = run(make_shop(tmp_path))
+    done = run(make_project(tmp_path))
     assert (done.memoir.name, done.memoir.description) == ("shop", "Sells things.")
     assert (done.added, done.concepts) == (13, 13)
     assert done.links == ConceptLink.objects.count()
@@ -42,7 +47,7 @@ def test_learning_makes_a_memoir_of_the_project(tmp_path: Path) -> None:
 
 
 def test_learning_again_changes_nothing(tmp_path: Path) -> None:
-    run(make_shop(tmp_path))
+    run(make_project(tmp_path))
     before = list(Concept.objects.values()), list(ConceptLink.objects.values())
     done = run(tmp_path)
     assert (done.added, done.updated, done.removed, done.kept) == (0, 0, 0, 0)
@@ -53,8 +58,10 @@ def test_learning_again_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_what_has_changed_is_renewed_with_its_history(tmp_path: Path) -> None:
-    run(make_shop(tmp_path))
-    make(tmp_path, {"shop/cli.py": '"""New commands."""\nfrom shop import stock\n'})
+    run(make_project(tmp_path))
+    make_files(
+        tmp_path, {"shop/cli.py": '"""New commands."""\nfrom shop import stock\n'}
+    )
     (tmp_path / "shop" / "extra.py").unlink()
     done = run(tmp_path)
     assert (done.added, done.removed) == (0, 1)
@@ -68,7 +75,7 @@ def test_what_has_changed_is_renewed_with_its_history(tmp_path: Path) -> None:
 
 def test_what_others_made_or_changed_is_left_alone(tmp_path: Path) -> None:
     make_concept("owner", "Kim", memoir="shop")
-    run(make_shop(tmp_path))
+    run(make_project(tmp_path))
     write.refine("shop", "shop.stock", definition="Counts by hand", caller=CALLER)
     make_link("owner", "related_to", "shop.extra", memoir="shop")
     links.update_link(
@@ -79,7 +86,7 @@ def test_what_others_made_or_changed_is_left_alone(tmp_path: Path) -> None:
         weight=0.2,
         caller=CALLER,
     )
-    make(tmp_path, {"shop/cli.py": "x = 1", "shop/stock.py": "y = 2"})
+    make_files(tmp_path, {"shop/cli.py": "x = 1", "shop/stock.py": "y = 2"})
     (tmp_path / "shop" / "extra.py").unlink()
     done = run(tmp_path)
     assert done.kept == 1
@@ -96,18 +103,20 @@ def test_a_hand_made_link_is_never_closed_to_a_ring(tmp_path: Path) -> None:
     for name in ("shop.orders", "shop.stock"):
         make_concept(name, memoir="shop")
     make_link("shop.stock", "depends_on", "shop.orders", memoir="shop")
-    run(make_shop(tmp_path))
+    run(make_project(tmp_path))
     assert "shop.orders depends_on shop.stock" not in arrows()
     assert "shop.cli depends_on shop.orders" in arrows()
 
 
 def test_the_memoir_may_be_named(tmp_path: Path) -> None:
-    assert run(make_shop(tmp_path), "the shop").memoir.name == "the shop"
+    assert run(make_project(tmp_path), "the shop").memoir.name == "the shop"
 
 
 def test_secrets_in_a_project_are_masked(tmp_path: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5" * 4
-    make(tmp_path, {"package.json": f'{{"scripts": {{"push": "curl {secret}"}}}}'})
+    make_files(
+        tmp_path, {"package.json": f'{{"scripts": {{"push": "curl {secret}"}}}}'}
+    )
     run(tmp_path, "p")
     assert not Concept.objects.filter(definition__contains=secret).exists()
     assert Concept.objects.filter(definition__contains="[redacted:").exists()
@@ -119,7 +128,7 @@ def test_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(learn, "_renew_links", fail)
     with pytest.raises(RuntimeError):
-        run(make_shop(tmp_path))
+        run(make_project(tmp_path))
     assert not Memoir.objects.exists()
 
 
@@ -138,7 +147,7 @@ def test_what_is_no_project_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_agent_may_name_only_its_own_folder(tmp_path: Path) -> None:
-    work = make_shop(tmp_path / "work")
+    work = make_project(tmp_path / "work")
     (work / "out").symlink_to(tmp_path)
     agent = replace(AGENT, cwd=str(work))
     for inside in (".", "shop", str(work), "shop/.."):

@@ -2,75 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from memoirs.project import files, manifests, modules, resolve, sources
 from memoirs.project.survey import Survey, introduction, survey
-
-
-def make(root: Path, texts: Mapping[str, str]) -> Path:
-    """Files by their paths below a folder."""
-    for name, text in texts.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return root
-
-
-PYPROJECT = """
-[project]
-name = "shop"
-version = "1.2"
-description = "Sells things."
-dependencies = ["django>=5.2", "PyYAML ; python_version > '3'", "rich"]
-[project.scripts]
-shop = "shop.cli:main"
-[tool.ruff]
-[tool.mypy]
-"""
-CLI = '''"""Commands of the shop.
-
-More."""
-import yaml
-from shop import orders
-def main(): ...
-def _hidden(): ...
-'''
-ORDERS = """
-from typing import TYPE_CHECKING
-from .stock import Stock
-if TYPE_CHECKING:
-    import numpy
-class Order: ...
-if __name__ == "__main__":
-    from shop import extra
-"""
-STOCK = """
-import django.db
-def late():
-    from shop import orders
-class Stock: ...
-"""
-
-
-def make_shop(root: Path) -> Path:
-    return make(
-        root,
-        {
-            "pyproject.toml": PYPROJECT,
-            "README.md": "# Shop\n",
-            "shop/__init__.py": '"""The shop itself."""\n',
-            "shop/cli.py": CLI,
-            "shop/orders.py": ORDERS,
-            "shop/stock.py": STOCK,
-            "shop/__main__.py": "from shop.cli import main\nmain()\n",
-            "shop/extra.py": "",
-            "tests/test_orders.py": "import shop.orders\n",
-        },
-    )
+from tests.memoirs.memoir_factories import make_files, make_project
 
 
 def kinds(found: Survey) -> dict[str, tuple[str, ...]]:
@@ -82,7 +20,7 @@ def edges(found: Survey) -> set[str]:
 
 
 def test_a_survey_names_what_a_project_is_made_of(tmp_path: Path) -> None:
-    found = survey(make_shop(tmp_path), name="folder")
+    found = survey(make_project(tmp_path), name="folder")
     assert (found.name, found.description) == ("shop", "Sells things.")
     assert kinds(found) == {
         "shop": ("project",),
@@ -108,7 +46,7 @@ def test_a_survey_names_what_a_project_is_made_of(tmp_path: Path) -> None:
 
 
 def test_a_survey_says_what_depends_on_what(tmp_path: Path) -> None:
-    found = edges(survey(make_shop(tmp_path), name="folder"))
+    found = edges(survey(make_project(tmp_path), name="folder"))
     assert {
         "shop (module) part_of shop",
         "shop.cli part_of shop (module)",
@@ -132,7 +70,7 @@ def test_a_survey_says_what_depends_on_what(tmp_path: Path) -> None:
 
 def test_what_most_modules_use_hangs_on_the_project(tmp_path: Path) -> None:
     texts = {f"m{n}.py": "import requests" for n in range(5)}
-    root = make(tmp_path, texts | {"m5.py": "import httpx"})
+    root = make_files(tmp_path, texts | {"m5.py": "import httpx"})
     found = survey(root, name="many")
     assert {"many depends_on requests", "m5 depends_on httpx"} <= edges(found)
     assert "m1 depends_on requests" not in edges(found)
@@ -140,13 +78,13 @@ def test_what_most_modules_use_hangs_on_the_project(tmp_path: Path) -> None:
 
 
 def test_modules_that_import_each_other_are_related(tmp_path: Path) -> None:
-    root = make(tmp_path, {"a.py": "import b\nimport b.x", "b.py": "import a"})
+    root = make_files(tmp_path, {"a.py": "import b\nimport b.x", "b.py": "import a"})
     found = edges(survey(root, name="ring"))
     assert {"a depends_on b", "b related_to a"} <= found
 
 
 def test_a_folder_that_is_a_package_names_its_modules(tmp_path: Path) -> None:
-    root = make(
+    root = make_files(
         tmp_path / "lib",
         {
             "__init__.py": '"""A library."""\nfrom lib.core import run',
@@ -165,7 +103,7 @@ def test_many_files_are_grouped_by_folder(tmp_path: Path) -> None:
     for folder in "abcdef":
         texts = {f"app/{folder}/m{n}.py": f'"""Part {n}."""' for n in range(8)}
         texts[f"app/{folder}/__init__.py"] = f'"""Folder {folder}"""\nimport app.a.m0'
-        make(tmp_path, texts)
+        make_files(tmp_path, texts)
     found = survey(tmp_path, name="app")
     assert "app.b depends_on app.a" in edges(found)
     text = found.items["app.c"].definition
@@ -175,14 +113,14 @@ def test_many_files_are_grouped_by_folder(tmp_path: Path) -> None:
 
 def test_many_files_in_one_folder_are_shown_by_the_central_ones(tmp_path: Path) -> None:
     texts = {f"lib/m{n:02}.py": "from lib import core" for n in range(60)}
-    make(tmp_path, texts | {"lib/__init__.py": "", "lib/core.py": "x = 1"})
+    make_files(tmp_path, texts | {"lib/__init__.py": "", "lib/core.py": "x = 1"})
     found = survey(tmp_path, name="lib")
     assert "lib.core" in found.items
     assert len(found.items) <= modules.MOST_MODULES + 2
 
 
 def test_javascript_go_and_rust_are_read(tmp_path: Path) -> None:
-    js = make(
+    js = make_files(
         tmp_path / "js",
         {
             "package.json": '{"name": "web", "scripts": {"build": "vite build"},'
@@ -197,7 +135,7 @@ def test_javascript_go_and_rust_are_read(tmp_path: Path) -> None:
         "src/lib/a depends_on vue",
         "build part_of web",
     } <= edges(survey(js, name="js"))
-    go = make(
+    go = make_files(
         tmp_path / "go",
         {
             "go.mod": "module example.com/shop\nrequire (\n\tgithub.com/a/b v1.2.0\n"
@@ -217,7 +155,7 @@ def test_javascript_go_and_rust_are_read(tmp_path: Path) -> None:
     assert found.items["stock/stock"].definition == (
         "Package stock counts. Defines Count."
     )
-    rust = make(
+    rust = make_files(
         tmp_path / "rs",
         {
             "Cargo.toml": '[package]\nname = "shop"\n[dependencies]\n'
@@ -289,7 +227,7 @@ def test_a_readme_introduces_a_project(readme: str, sentence: str) -> None:
 
 
 def test_a_walk_stays_inside_and_leaves_products_out(tmp_path: Path) -> None:
-    make(
+    make_files(
         tmp_path / "p",
         {
             "b.py": "",
@@ -300,7 +238,7 @@ def test_a_walk_stays_inside_and_leaves_products_out(tmp_path: Path) -> None:
             "build/y.py": "",
         },
     )
-    make(tmp_path, {"outside.py": "", "far/z.py": ""})
+    make_files(tmp_path, {"outside.py": "", "far/z.py": ""})
     (tmp_path / "p" / "link.py").symlink_to(tmp_path / "outside.py")
     (tmp_path / "p" / "linked").symlink_to(tmp_path / "far")
     (tmp_path / "p" / "a" / "ring").symlink_to(tmp_path / "p")

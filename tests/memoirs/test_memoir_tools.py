@@ -4,61 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from icm_site import mcp_tools
-from icm_site.mcp_tools import Answer
 from icm_site.registry import OPERATIONS, TOOLS
-from memoirs import entries, listing, search_all, write
+from memoirs import entries, listing, write
 from memoirs.models import Concept, ConceptLink, Memoir
-from memories.models import MemoryUsage
-from tests.conftest import Icm
-from tests.factories import AGENT, make_memory
 from tests.memoirs.memoir_factories import (
     NAME,
+    call,
+    failure,
     make_concept,
     make_graph,
     make_link,
     make_memoir,
+    make_pair,
+    make_project,
+    text,
 )
-from tests.memoirs.test_memoir_project import make_shop as make_project
 
 ID = r"[0-9A-HJKMNP-TV-Z]{26}"
 BYTES = 8_000
-
-
-def call(
-    tool: str, /, *, compact: bool = False, cwd: str = "", **arguments: Any
-) -> Answer:
-    caller = replace(AGENT, cwd=cwd)
-    return mcp_tools.call(tool, arguments, caller=caller, compact=compact)
-
-
-def text(tool: str, /, **arguments: Any) -> str:
-    answer = call(tool, **arguments)
-    assert not answer.failed, answer.text
-    return answer.text
-
-
-def failure(tool: str, /, **arguments: Any) -> str:
-    answer = call(tool, **arguments)
-    assert answer.failed, answer.text
-    return answer.text
-
-
-def make_pair() -> None:
-    make_memoir(description="System design decisions")
-    make_concept(
-        "auth-service",
-        "Handles JWT tokens and OAuth2 flows",
-        labels=["domain:auth", "type:service"],
-    )
-    make_concept("api-gateway", "Routes requests")
 
 
 @pytest.mark.django_db
@@ -316,54 +285,6 @@ def test_a_text_cannot_imitate_another_line() -> None:
 
 
 @pytest.mark.django_db
-def test_search_ranks_memories_and_concepts_together() -> None:
-    make_pair()
-    make_memory("Postgres holds the orders of the shop.")
-    make_memory("The gateway was slow on Monday.", topic="context-shop")
-    hits, _ = search_all.search_all(
-        "gateway routes requests", project="shop", limit=10, max_tokens=None
-    )
-    assert [hit.kind for hit in hits] == ["concept", "memory"]
-    assert hits[0].score > hits[1].score > 0
-    assert all(0 < hit.score <= 1 for hit in hits)
-
-
-@pytest.mark.django_db
-def test_one_limit_and_one_budget_hold_for_both() -> None:
-    make_memory("Engine part seven hums.")
-    for place in range(20):
-        make_concept(f"part {place}", f"engine {'y' * 200}", memoir="shop")
-    found = search_all.search_all(
-        "seven engine part", project=None, limit=5, max_tokens=None
-    )
-    assert [hit.kind for hit in found[0]].count("concept") == 4
-    shown = text("icm_search", query="seven engine part", max_tokens=300)
-    kinds = re.findall(r"^--- (memory|concept) ", shown, re.MULTILINE)
-    assert 2 <= len(kinds) < 10
-    assert set(kinds) == {"memory", "concept"}
-    assert len(shown) <= 4 * 300 + len(kinds)
-
-
-@pytest.mark.django_db
-def test_memories_that_a_search_shows_count_as_accessed() -> None:
-    shown, left_out = make_memory("The engine hums."), make_memory("It rains.")
-    text("icm_search", query="engine")
-    counts = dict(MemoryUsage.objects.values_list("pk", "access_count"))
-    assert (counts[shown.pk], counts[left_out.pk]) == (1, 0)
-
-
-@pytest.mark.django_db
-def test_inside_a_project_other_memoirs_must_answer_well() -> None:
-    question = "which database engine holds the orders of each customer"
-    make_concept("engine", "turns fuel into motion", memoir="cars")
-    make_concept("engine", "turns fuel into motion", memoir="shop-parts")
-    hits, _ = search_all.search_all(question, project="shop", limit=10, max_tokens=None)
-    assert [hit.concept.memoir for hit in hits if hit.concept] == ["shop-parts"]
-    hits, _ = search_all.search_all(question, project=None, limit=10, max_tokens=None)
-    assert len(hits) == 2
-
-
-@pytest.mark.django_db
 def test_what_an_agent_leaves_blank_stays() -> None:
     make_pair()
     text("icm_memoir_update", name=NAME, new_name="arch", description="")
@@ -415,114 +336,3 @@ def test_what_erases_or_draws_on_the_server_is_not_for_agents() -> None:
     assert (
         "weight" not in mcp_tools.input_schema(*TOOLS["icm_memoir_link"])["properties"]
     )
-
-
-PUBLISHED = [
-    (
-        'memoir create -n "system-architecture" -d "System design decisions"',
-        rf"Created memoir: {ID}\n",
-    ),
-    (
-        'memoir add-concept -m "system-architecture" -n "auth-service" '
-        '-d "Handles JWT tokens and OAuth2 flows" -l "domain:auth,type:service"',
-        rf"Added concept: {ID}\n",
-    ),
-    (
-        'memoir add-concept -m "system-architecture" -n "api-gateway" -d "Routes"',
-        rf"Added concept: {ID}\n",
-    ),
-    (
-        'memoir link -m "system-architecture" --from "api-gateway" '
-        '--to "auth-service" -r depends-on',
-        rf"Linked: api-gateway --depends-on--> auth-service \({ID}\)\n",
-    ),
-    (
-        'memoir search -m "system-architecture" "authentication"',
-        r"--- auth-service \[r1 c0\.50\] ---\n(?s:.*)",
-    ),
-    (
-        'memoir search -m "system-architecture" "service" --label "domain:auth"',
-        r"--- auth-service \[r1 c0\.50\] ---\n(?s:.*)",
-    ),
-    (
-        'memoir search-all "JWT" -l 3',
-        r"--- auth-service \(system-architecture\) ---\n(?s:.*)",
-    ),
-    (
-        'memoir inspect -m "system-architecture" "auth-service" -D 2',
-        r"(?s:.*)Graph \(depth=2\):\n  api-gateway --depends-on--> auth-service\n",
-    ),
-    (
-        'memoir export -m "system-architecture" -f ascii',
-        r"╔═(?s:.*)┌─ auth-service(?s:.*)",
-    ),
-    ('memoir export -m "system-architecture" -f dot', r'digraph "system-(?s:.*)'),
-    ('memoir export -m "system-architecture" -f ai', r"# Memoir: system-(?s:.*)"),
-    ('memoir export -m "system-architecture" -f json', r'\{\n  "memoir": (?s:.*)'),
-    (
-        'memoir refine -m "system-architecture" -n "auth-service" -d "Signs JWT"',
-        r"Refined: auth-service \(r2, confidence=0\.60\)\n",
-    ),
-    ("memoir list", r"(?s:.*)system-architecture(?s:.*)System design decisions(?s:.*)"),
-    (
-        "memoir show system-architecture",
-        r"Name: system-architecture\nDescription: System design decisions\n"
-        r"Created: .*\nUpdated: .*\nConcepts: 2\nLinks: 1\n"
-        r"Average confidence: 0\.55\nLabels: domain:auth \(1\), type:service \(1\)\n\n"
-        r"auth-service \[r2 c0\.60\] \(domain:auth, type:service\)\n"
-        r"api-gateway \[r1 c0\.50\]\n",
-    ),
-    ('search "who signs tokens"', r"--- concept auth-service \(system-(?s:.*)"),
-    ("memoir delete system-architecture", r"Deleted memoir: system-architecture\n.*\n"),
-    ("memoir list", r"No memoirs yet\.\n"),
-]
-
-
-@pytest.mark.slow
-def test_the_published_examples_run_and_say_what_is_promised(icm: Icm) -> None:
-    for line, expected in PUBLISHED:
-        done = icm(*shlex.split(line))
-        assert done.returncode == 0, (line, done.stderr)
-        assert re.fullmatch(expected, done.stdout), (line, done.stdout)
-        assert done.stderr == ""
-
-
-@pytest.mark.slow
-def test_the_command_fails_in_one_sentence(icm: Icm, tmp_path: Path) -> None:
-    icm("memoir", "create", "-n", "m")
-    for arguments, message in [
-        (("memoir", "show", "x"), "memoir not found: x"),
-        (("memoir", "inspect", "-m", "m", "x"), "concept not found: x"),
-        (("learn", "-d", "missing"), "not a folder: "),
-        (("extract-patterns", "-t", "t", "-m", "x"), "memoir not found: x"),
-        (("memoir", "distill", "--from-topic", "t", "--into", "m"), "no memories in"),
-    ]:
-        done = icm(*arguments)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.startswith(f"Error: {message}")
-        assert done.stderr.count("\n") == 1
-    wrong = icm("memoir", "add-concept", "-m", "m")
-    assert wrong.returncode == 2
-
-
-@pytest.mark.slow
-def test_memories_become_concepts_by_command(icm: Icm, tmp_path: Path) -> None:
-    for number in range(3):
-        icm("store", "-t", "ops", "-c", f"Fact {number}", "-k", "docker,network,dns")
-    icm("memoir", "create", "-n", "m")
-    done = icm("extract-patterns", "-t", "ops", "-m", "m")
-    assert done.stdout.startswith("Found 1 pattern in topic 'ops':\n  [3 memories] ")
-    done = icm("memoir", "distill", "--from-topic", "ops", "--into", "m")
-    assert done.stdout == (
-        "Distilled 3 memories from 'ops' into 'm': 1 concepts added, 2 refined, "
-        "0 there before.\n"
-    )
-    history = icm("memoir", "history", "-m", "m", "docker").stdout
-    assert history.startswith("docker [r3 c0.70] since ")
-    assert len(re.findall("distill by cli", history)) == 2
-    make_project(tmp_path / "shop")
-    done = icm("learn")
-    assert done.stdout.startswith("Learned shop: 13 concepts, ")
-    assert "shop.orders depends-on" in icm(
-        "memoir", "neighbors", "-m", "shop", "shop.orders", "-r", "dependson"
-    ).stdout.replace(" --depends-on-->", " depends-on")
