@@ -96,7 +96,9 @@ def store(
     )
     with history.change("store", caller=caller, now=now) as log:
         old = history.find_memory(supersedes) if supersedes else None
-        kept, similarity, close = _put(memory, dedup=dedup, log=log, now=now)
+        kept, similarity, close = _put(
+            memory, dedup=dedup, replaced=old, log=log, now=now
+        )
         if old is not None:
             merge.supersede(old, by=kept, log=log, now=now)
     return Stored(
@@ -323,16 +325,25 @@ def _new(
 
 
 def _put(
-    memory: Memory, *, dedup: bool, log: history.Log, now: datetime
+    memory: Memory,
+    *,
+    dedup: bool,
+    replaced: Memory | None = None,
+    log: history.Log,
+    now: datetime,
 ) -> tuple[Memory, float | None, list[merge.Close]]:
-    """The memory that holds the text now, its likeness if it was there, close ones."""
+    """The memory that holds the text now, its likeness if it was there, close ones.
+
+    It is not merged into the one that it is to replace, however alike they are.
+    """
     # Two live rows with one text cannot be, so an equal one is looked for always.
     same = merge.same_text(memory.summary_hash)
     if same is not None:
         merge.refresh(same, memory, log=log, now=now)
         return same, 1.0, []
     close = merge.close_to(memory) if dedup else []
-    twin = next((row for row in close if row.verdict.kind == "same"), None)
+    same_fact = (row for row in close if row.verdict.kind == "same")
+    twin = next((row for row in same_fact if row.memory != replaced), None)
     if twin is not None:
         merge.merge(twin.memory, memory, twin.verdict.likeness, log=log, now=now)
         return twin.memory, twin.verdict.likeness, []

@@ -148,6 +148,14 @@ class TestSupersede:
         old.refresh_from_db()
         assert old.state == State.LIVE
 
+    def test_a_rewording_replaces_what_it_would_be_merged_into(self) -> None:
+        old = make_memory("We deploy the shop on Tuesdays at noon.")
+        text = "We deploy the shop on Tuesdays at noon!"
+        assert not stored(text).created
+        new = stored(f"{text}!", supersedes=old.ulid)
+        old.refresh_from_db()
+        assert new.created and old.superseded_by == new.memory
+
     def test_undo_of_the_store_brings_the_old_one_back(self) -> None:
         old = make_memory("The port is 5432.")
         new = stored("The port is 5433.", supersedes=old.ulid)
