@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from icm_site import mcp_tools
+from rich.console import Console
+
+from icm_site import command_line, mcp_tools
 from icm_site.mcp_tools import Answer
+from icm_site.registry import COMMANDS
 from memoirs import links, write
 from memoirs.models import Concept, ConceptLink, Memoir
 from tests.factories import AGENT, CALLER
@@ -140,3 +144,19 @@ def make_project(root: Path) -> Path:
             "tests/test_orders.py": "import shop.orders\n",
         },
     )
+
+
+def run_command(*words: str, cwd: str = "") -> str:
+    """What the command line prints, without a process of its own."""
+    parsed = vars(command_line.parser(COMMANDS).parse_args(list(words)))
+    operation, command = COMMANDS[parsed.pop("words_")]
+    form = parsed.pop("format_", None) or next(iter(command.formats))
+    caller = replace(CALLER, cwd=cwd)
+    params = operation.parse(
+        parsed, caller=caller, ranges=command.ranges, fill=command.fill
+    )
+    console = Console(width=1_000, file=io.StringIO())
+    with console.capture() as captured:
+        shown = command.formats[form](operation.run(params, caller))
+        console.print(shown, markup=False, highlight=False, soft_wrap=True)
+    return captured.get()

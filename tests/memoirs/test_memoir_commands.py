@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Icm
-from tests.memoirs.memoir_factories import make_project
+from tests.factories import make_memory
+from tests.memoirs.memoir_factories import NAME, make_graph, make_project, run_command
 
 ID = r"[0-9A-HJKMNP-TV-Z]{26}"
 
@@ -101,24 +103,57 @@ def test_the_command_fails_in_one_sentence(icm: Icm, tmp_path: Path) -> None:
     assert wrong.returncode == 2
 
 
-@pytest.mark.slow
-def test_memories_become_concepts_by_command(icm: Icm, tmp_path: Path) -> None:
+@pytest.mark.django_db
+def test_memories_become_concepts_by_command() -> None:
     for number in range(3):
-        icm("store", "-t", "ops", "-c", f"Fact {number}", "-k", "docker,network,dns")
-    icm("memoir", "create", "-n", "m")
-    done = icm("extract-patterns", "-t", "ops", "-m", "m")
-    assert done.stdout.startswith("Found 1 pattern in topic 'ops':\n  [3 memories] ")
-    done = icm("memoir", "distill", "--from-topic", "ops", "--into", "m")
-    assert done.stdout == (
+        make_memory(f"Fact {number}", topic="ops", keywords=["docker", "network"])
+    run_command("memoir", "create", "-n", "m")
+    found = run_command("extract-patterns", "-t", "ops", "-m", "m")
+    assert found == (
+        "Found 1 pattern in topic 'ops':\n"
+        "  [3 memories] docker, network: Fact 2\n"
+        "    concept: docker-network\nKept in memoir 'm'.\n"
+    )
+    done = run_command("memoir", "distill", "--from-topic", "ops", "--into", "m")
+    assert done == (
         "Distilled 3 memories from 'ops' into 'm': 1 concepts added, 2 refined, "
         "0 there before.\n"
     )
-    history = icm("memoir", "history", "-m", "m", "docker").stdout
+    history = run_command("memoir", "history", "-m", "m", "docker")
     assert history.startswith("docker [r3 c0.70] since ")
     assert len(re.findall("distill by cli", history)) == 2
-    make_project(tmp_path / "shop")
-    done = icm("learn")
-    assert done.stdout.startswith("Learned shop: 13 concepts, ")
-    assert "shop.orders depends-on" in icm(
+
+
+@pytest.mark.django_db
+def test_a_project_is_learned_and_followed_by_command(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    done = run_command("learn", cwd=str(tmp_path))
+    assert done.startswith("Learned shop: 13 concepts, ")
+    near = run_command(
         "memoir", "neighbors", "-m", "shop", "shop.orders", "-r", "dependson"
-    ).stdout.replace(" --depends-on-->", " depends-on")
+    )
+    assert (
+        "shop.orders --depends-on--> shop.stock\n--- shop.stock [r1 c1.00] ---" in near
+    )
+    assert run_command("learn", "-d", str(tmp_path), "-n", "x").startswith(
+        "Learned x: "
+    )
+
+
+@pytest.mark.django_db
+def test_relations_are_spelt_with_hyphens_by_commands_alone() -> None:
+    make_graph("a depends_on b")
+    edge = ["-m", NAME, "--from", "a", "--to", "b", "-r", "depends-on"]
+    assert run_command("memoir", "update-link", *edge, "-w", "0.5") == (
+        "Updated link: a --depends-on--> b (weight 0.5)\n"
+    )
+    assert "a --depends-on--> b" in run_command("memoir", "inspect", "-m", NAME, "a")
+    shown = run_command("memoir", "inspect", "-m", NAME, "a", "-f", "json")
+    assert json.loads(shown)["links"][0]["relation"] == "depends_on"
+    assert "depends_on" in run_command("memoir", "export", "-m", NAME, "-f", "ai")
+    assert run_command("memoir", "delete-link", *edge) == (
+        "Deleted link: a --depends-on--> b\n"
+    )
+    assert run_command("memoir", "delete-concept", "-m", NAME, "-n", "a") == (
+        f"Deleted concept: a from memoir '{NAME}' (with 0 links)\n"
+    )

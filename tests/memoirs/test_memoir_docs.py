@@ -9,18 +9,14 @@ import pytest
 from memoirs.export import EXPORTERS
 from memoirs.relations import Relation, kebab
 from tests import examples
-from tests.conftest import Icm
+from tests.memoirs.memoir_factories import run_command
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "memoirs.md"
 
 
-@pytest.mark.slow
-def test_the_examples_do_what_they_show(icm: Icm) -> None:
-    def run(*arguments: str) -> str:
-        done = icm(*arguments)
-        return done.stderr + done.stdout
-
-    replayed = list(examples.replay(PAGE.read_text("utf-8"), run))
+@pytest.mark.django_db
+def test_the_examples_do_what_they_show() -> None:
+    replayed = list(examples.replay(PAGE.read_text("utf-8"), run_command))
     assert len(replayed) > 12
     for done in replayed:
         shown = examples.masked(done.example.shown)
