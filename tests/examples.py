@@ -115,6 +115,8 @@ def _run_in(folder: Path) -> Run:
         "XDG_CONFIG_HOME": str(folder / "config"),
         "XDG_CACHE_HOME": str(folder / "cache"),
         "PYTHONPATH": str(PROJECT),
+        # No process of ours is to outlive the scratch folder.
+        "ICM_RESIDENT": "0",
     }
 
     def run(*arguments: str) -> str:

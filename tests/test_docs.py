@@ -17,7 +17,7 @@ from icm_site.registry import COMMANDS, OPERATIONS, TOOLS
 from memories import embedder
 from memories.origin import HOSTS
 from tests import examples, reference
-from tests.conftest import Icm
+from tests.conftest import Run
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -240,13 +240,18 @@ def test_the_changelog_has_this_version() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(bool(embedder.packaged_reason()), reason="no packaged model here")
 @pytest.mark.parametrize("page", examples.PAGES, ids=lambda page: page.name)
-def test_the_examples_do_what_they_show(page: Path, icm: Icm) -> None:
-    def run(*arguments: str) -> str:
-        done = icm(*arguments, ICM_NO_EMBEDDINGS="")
-        return done.stderr + done.stdout
+def test_the_examples_do_what_they_show(
+    page: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ICM_NO_EMBEDDINGS")
 
-    for done in examples.replay(page.read_text("utf-8"), run):
+    def printed(*arguments: str) -> str:
+        done = run(*arguments)
+        return done.err + done.out
+
+    for done in examples.replay(page.read_text("utf-8"), printed):
         shown = examples.masked(done.example.shown)
         assert examples.masked(done.printed) == shown, done.example.command
