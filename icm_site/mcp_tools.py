@@ -91,13 +91,16 @@ def listed(*, lean: bool) -> list[dict[str, Any]]:
 
 
 def hints(tool: Tool) -> dict[str, bool]:
-    """All four hints, because clients differ in what they assume of an absent one."""
-    return {
-        "readOnlyHint": tool.reads,
-        "destructiveHint": tool.destroys,
-        "idempotentHint": tool.idempotent,
-        "openWorldHint": False,
-    }
+    """What a client is told of a tool, without what goes without saying.
+
+    The protocol gives destructive and idempotent a meaning for writing tools alone,
+    and takes a tool for not idempotent; each byte of this list is paid for again in
+    each conversation.
+    """
+    told = {"readOnlyHint": tool.reads, "openWorldHint": False}
+    if not tool.reads:
+        told["destructiveHint"] = tool.destroys
+    return told | ({"idempotentHint": True} if tool.idempotent else {})
 
 
 def input_schema(operation: Operation, tool: Tool) -> dict[str, Any]:

@@ -103,7 +103,8 @@ def test_every_tool_says_what_it_does_and_hints_how() -> None:
     for row in rows.values():
         assert row["description"]
         assert row["annotations"]["openWorldHint"] is False
-        assert set(row["annotations"]) >= {"readOnlyHint", "destructiveHint"}
+        writes = not row["annotations"]["readOnlyHint"]
+        assert ("destructiveHint" in row["annotations"]) is writes
     assert rows["icm_memory_recall"]["annotations"]["readOnlyHint"] is True
     assert rows["icm_memory_forget"]["annotations"]["destructiveHint"] is True
     assert rows["icm_memory_store"]["annotations"]["destructiveHint"] is False
