@@ -17,6 +17,7 @@ from memories.models import Memory
 from tests.factories import AGENT, FakeEmbedder, make_memory
 
 LEAN_BYTES = 6_000
+FULL_BYTES = 20_000
 
 
 class Wish(Params):
@@ -95,6 +96,7 @@ def test_the_lean_list_stays_small(capsys: pytest.CaptureFixture[str]) -> None:
         print(f" [tools/list: lean {len(lean)} tools {size(lean)} bytes,", end=" ")
         print(f"full {len(full)} tools {size(full)} bytes]", end=" ")
     assert size(lean) < LEAN_BYTES
+    assert size(full) < FULL_BYTES
     assert {row["name"] for row in lean} < {row["name"] for row in full}
 
 
