@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from icm_site.operation import Command, Operation, Tool
-from memoirs import graph_entries, intake_entries, texts
+from memoirs import graph_entries, health_entries, intake_entries, texts
 from memoirs.operations import (
     memoir_add_concept,
     memoir_create,
@@ -260,4 +260,5 @@ OPERATIONS = [
     ),
     *graph_entries.OPERATIONS,
     *intake_entries.OPERATIONS,
+    *health_entries.OPERATIONS,
 ]

@@ -9,7 +9,6 @@ from memories.care_operations import (
     embeddings_download,
     memory_consolidate,
     memory_decay,
-    memory_health,
     memory_prune,
     memory_purge,
     memory_related,
@@ -119,25 +118,6 @@ OPERATIONS = [
                 words=("prune",),
                 formats={"text": care_texts.pruned},
                 flags={"threshold": ("-t", "--threshold")},
-            ),
-        ),
-    ),
-    Operation(
-        run=memory_health,
-        writes=False,
-        tool=Tool(
-            name="icm_memory_health",
-            formats={"text": care_texts.health},
-            reads=True,
-        ),
-        commands=(
-            Command(
-                words=("health",),
-                formats={
-                    "human": care_texts.health_table,
-                    "json": care_texts.health_json,
-                },
-                flags={"topic": _TOPIC},
             ),
         ),
     ),

@@ -28,7 +28,6 @@ from memories.care_schemas import (
     DecayResult,
     DownloadParams,
     DownloadResult,
-    HealthParams,
     HealthResult,
     PruneParams,
     PruneResult,
@@ -122,13 +121,9 @@ def memory_prune(params: PruneParams, caller: Caller) -> PruneResult:
     )
 
 
-def memory_health(params: HealthParams, caller: Caller) -> HealthResult:
-    """How each topic is: entries, average weight, stale ones, need to consolidate.
-
-    Use it before consolidating, or when recall returns too much of the same.
-    """
-    del caller
-    rows = health.topics(now=timezone.now(), topic=params.topic)
+def health_of_topics(topic: str | None) -> HealthResult:
+    """The health report without memoirs, which know of memories but not the reverse."""
+    rows = health.topics(now=timezone.now(), topic=topic)
     return HealthResult(
         topics=[
             TopicHealthRecord(

@@ -105,6 +105,7 @@ class HealthResult(Result):
     topics: list[TopicHealthRecord]
     need_consolidation: int
     stale: int
+    full_memoirs: list[str] = Field(default_factory=list)
 
 
 class ConsolidateParams(Params):

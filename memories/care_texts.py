@@ -144,6 +144,9 @@ def _health_line(result: HealthResult) -> str:
             "\nTip: write a summary and pass it to consolidate; without one the texts "
             "are only joined."
         )
+    if result.full_memoirs:
+        names = ", ".join(flatten(name) for name in result.full_memoirs)
+        line += f"\nMemoirs over their threshold: {names}"
     return line
 
 

@@ -199,10 +199,12 @@ def test_the_instructions_say_when_and_where_to_store() -> None:
         "context-shop",
         "preferences",
         "20 tool calls",
+        "icm_memoir_link",
+        "icm_feedback_record",
         "NOT STORE",
         "critical",
     ):
         assert words in told
     assert told.endswith("\n\nUse British spelling.")
-    assert len(told) < 1_600
+    assert len(told) < 2_400
     assert "decisions-<project>" in instructions("", None)
