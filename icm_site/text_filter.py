@@ -19,7 +19,9 @@ def containing(rows: QuerySet[M], words: str, columns: Sequence[str]) -> QuerySe
     The columns hold `index_text`, so the words are brought into that form too. It
     reads every row, also those that no index has; no words find nothing.
     """
-    wanted = list(dict.fromkeys(index_text(words).split()))[:MAX_WORDS]
+    # To LIKE, a NUL is the end of the pattern.
+    plain = index_text(words.replace("\0", " "))
+    wanted = list(dict.fromkeys(plain.split()))[:MAX_WORDS]
     if not wanted:
         return rows.none()
     for word in wanted:

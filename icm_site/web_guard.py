@@ -19,6 +19,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 BODY_SECONDS = 30.0
+# Of a body over the limit so much is read and thrown away: most programs hear the
+# answer only once they have sent everything.
+DRAINED_BYTES = 8 * 1024 * 1024
 # No script of another place, none inside a page, and no page of ours in a frame.
 POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
@@ -41,7 +44,7 @@ def refusal(method: str, headers: Mapping[str, list[str]]) -> Refusal | None:
     if method not in SAFE and is_cross_site(headers, hosts[0]):
         return Refusal(403, "refused: the request was made by another web site")
     length = headers.get("content-length", ["0"])[-1]
-    if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+    if not length.isdigit() or int(length) > DRAINED_BYTES:
         return TOO_LARGE
     return None
 
@@ -100,20 +103,23 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 async def _body(receive: Receive) -> tuple[bytes, Refusal | None]:
-    body = bytearray()
+    """The whole body, and what speaks against it."""
+    body, size = bytearray(), 0
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            while True:
+            while size <= DRAINED_BYTES:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     return b"", TOO_SLOW
-                body += message.get("body", b"")
-                if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-                    return b"", TOO_LARGE
+                part = message.get("body", b"")
+                size += len(part)
+                body += part if size <= limit else b""
                 if not message.get("more_body", False):
-                    return bytes(body), None
+                    break
     except TimeoutError:
         return b"", TOO_SLOW
+    return (bytes(body), None) if size <= limit else (b"", TOO_LARGE)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
