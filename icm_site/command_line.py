@@ -28,6 +28,7 @@ PIPE_WIDTH = 1000
 EPILOG = """other commands:
   backup          a consistent copy of the database
   serve           MCP server on standard input and output
+  web             the admin pages and the HTTP interfaces, for this machine
   config          every setting with its value and where it comes from
   bench           speed of the store: insert, search, decay
   bench-quality   retrieval quality on a file or folder of questions

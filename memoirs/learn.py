@@ -43,10 +43,16 @@ def allowed(directory: str, *, caller: Caller) -> Path:
     in or one below. Raises InvalidInput.
     """
     here = Path(caller.cwd or ".")
-    path = here / Path(directory).expanduser()
+    try:
+        path = here / Path(directory).expanduser()
+        real = path.resolve()
+        path.is_dir()
+    # No home for `~name`, a name that is too long, or one with a NUL in it.
+    except (RuntimeError, OSError, ValueError):
+        raise InvalidInput(f"not a folder: {directory[:200]!r}") from None
     if caller.surface == "cli":
         return path
-    if not caller.cwd or not path.resolve().is_relative_to(here.resolve()):
+    if not caller.cwd or not real.is_relative_to(here.resolve()):
         raise InvalidInput(
             f"directory must lie inside the working folder, not {directory[:200]!r}"
         )
