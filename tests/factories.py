@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icm_site.caller import Caller
+from icm_site.operation import Command, Operation
 from icm_site.registry import OPERATIONS
 from memories import store
 from memories.models import Memory
@@ -34,6 +35,25 @@ def perform(name: str, /, *, caller: Caller = CALLER, **given: object) -> Any:
     operation = OPERATIONS[name]
     params = operation.parse(given, caller=caller, ranges={}, fill={})
     return operation.run(params, caller)
+
+
+def command_words(
+    operation: Operation, command: Command, given: Mapping[str, object]
+) -> list[str]:
+    """The options and positional arguments of a command that give these values."""
+    options: list[str] = []
+    positional: list[str] = []
+    for name, info in operation.params.model_fields.items():
+        flags = command.flags.get(name, (f"--{name.replace('_', '-')}",))
+        if name not in given:
+            continue
+        if not flags:
+            positional.append(str(given[name]))
+        elif info.annotation is bool:
+            options += flags[:1] if given[name] else ()
+        else:
+            options.append(f"{flags[-1]}={given[name]}")
+    return [*options, "--", *positional] if positional else options
 
 
 class FakeEmbedder:

@@ -18,7 +18,13 @@ from icm_site.caller import Caller
 from icm_site.operation import Command, Operation, Tool
 from icm_site.registry import COMMANDS, OPERATIONS, TOOLS
 from memories.models import Suggestion
-from tests.factories import CALLER, FakeEmbedder, make_memory, perform
+from tests.factories import (
+    CALLER,
+    FakeEmbedder,
+    command_words,
+    make_memory,
+    perform,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -91,7 +97,7 @@ def by_command(
     operation: Operation, command: Command, given: Mapping[str, object]
 ) -> str:
     """As the command line does it, from words to result."""
-    line = [*command.words, *words(operation, command, given)]
+    line = [*command.words, *command_words(operation, command, given)]
     parsed = vars(command_line.parser(COMMANDS).parse_args(line))
     parsed.pop("words_")
     parsed.pop("format_", None)
@@ -100,25 +106,6 @@ def by_command(
         parsed, caller=caller, ranges=command.ranges, fill=command.fill
     )
     return dumped(operation, params, caller)
-
-
-def words(
-    operation: Operation, command: Command, given: Mapping[str, object]
-) -> list[str]:
-    options: list[str] = []
-    positional: list[str] = []
-    for name in operation.params.model_fields:
-        if name not in given:
-            continue
-        value = given[name]
-        flags = command.flags.get(name, (f"--{name.replace('_', '-')}",))
-        if value is True:
-            options.append(flags[0])
-        elif flags:
-            options.append(f"{flags[-1]}={value}")
-        else:
-            positional.append(str(value))
-    return [*options, "--", *positional] if positional else options
 
 
 def by_tool(operation: Operation, tool: Tool, given: Mapping[str, object]) -> str:
