@@ -60,7 +60,8 @@ def own_database(path: Path) -> Iterator[None]:
     """Use a new database file in place of this process's one while the block runs."""
     usual, usual_path = connections[DEFAULT_DB_ALIAS], settings.DATABASE_PATH
     own: Any = usual.copy()
-    own.settings_dict |= {"NAME": path, "OPTIONS": {"read_only": False}}
+    options = {**own.settings_dict["OPTIONS"], "read_only": False}
+    own.settings_dict |= {"NAME": path, "OPTIONS": options}
     connections[DEFAULT_DB_ALIAS] = own
     settings.DATABASE_PATH = path
     try:
