@@ -32,6 +32,7 @@ OPERATIONS = [
         writes=False,
         tool=Tool(
             name="icm_suggestion_list",
+            ranges={"limit": (1, 100)},
             formats={"text": care_texts.suggestions},
             reads=True,
         ),
