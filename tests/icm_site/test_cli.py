@@ -215,6 +215,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
         pytest.skip("the package is not installed")
 
 
+@pytest.mark.slow
 def test_every_choice_of_a_literal_is_accepted(run: Run) -> None:
     memory = make_memory("A fact.", topic="t")
     tried = 0

@@ -242,6 +242,7 @@ class TestForget:
         with pytest.raises(NotFound, match="memory not found: nothing"):
             store.forget("nothing", caller=CALLER)
 
+    @pytest.mark.slow
     def test_a_topic_of_500_rows_goes_and_comes_back_as_one_change(self) -> None:
         for number in range(500):
             make_memory(f"Fact {number}.", topic="bulk", dedup=False)
