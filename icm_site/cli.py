@@ -1,21 +1,24 @@
-"""The entry of `icm`: the standard library alone until Django is needed."""
+"""The entry of `icm`: next to nothing is imported before the resident was asked."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
 
-from icm_site import __version__, conf
-from icm_site.conf_keys import KEYS
+from icm_site import __version__
 from icm_site.errors import IcmError, InvalidInput, Unavailable, UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 # Global options may stand before or after the command: option -> key of the
-# configuration, and the variable by which it reaches the processes we start.
-GLOBALS = {
-    "--db": (KEYS["store.path"], "ICM_DB"),
-    "--no-embeddings": (KEYS["embeddings.enabled"], "ICM_NO_EMBEDDINGS"),
-    "--read-only": (KEYS["store.read_only"], "ICM_READONLY"),
+# configuration, the variable by which it reaches the processes we start, and the
+# value that a switch stands for (None: the option takes one).
+GLOBALS: dict[str, tuple[str, str, bool | None]] = {
+    "--db": ("store.path", "ICM_DB", None),
+    "--no-embeddings": ("embeddings.enabled", "ICM_NO_EMBEDDINGS", False),
+    "--read-only": ("store.read_only", "ICM_READONLY", True),
 }
 
 # Commands with an option of their own that is spelled like a global one.
@@ -26,6 +29,7 @@ OWN: Mapping[tuple[str, ...], frozenset[str]] = {
 USAGE = 2
 # Characters of an error that are shown; it may quote what was given.
 MESSAGE = 400
+INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def fail(error: IcmError) -> int:
@@ -79,17 +83,19 @@ def _take_globals(arguments: list[str]) -> tuple[dict[str, str | bool], list[str
         if option not in GLOBALS or option in OWN.get(tuple(rest[:2]), ()):
             rest.append(word)
             continue
-        key, _ = GLOBALS[option]
-        takes_value = key.kind is not bool
-        if not takes_value and equals:
-            raise UsageError(f"{option} takes no value")
-        if takes_value and not equals:
+        key, _, switch = GLOBALS[option]
+        if switch is not None:
+            if equals:
+                raise UsageError(f"{option} takes no value")
+            flags[key] = switch
+            continue
+        if not equals:
             value = next(words, "")
-        if takes_value and (not value or value.partition("=")[0] in GLOBALS):
+        if not value or value.partition("=")[0] in GLOBALS:
             raise UsageError(f"{option} needs a value")
-        if key.name in flags and takes_value:
+        if key in flags:
             raise InvalidInput(f"{option} is given more than once")
-        flags[key.name] = value if takes_value else not key.inverted
+        flags[key] = value
     return flags, rest
 
 
@@ -100,19 +106,50 @@ def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
         print(f"icm {__version__}")
         return 0
     try:
-        cwd = os.getcwd()  # noqa: PTH109
+        cwd = os.getcwd()
     except FileNotFoundError:
         raise Unavailable("the current folder does not exist any more") from None
-    config = conf.load(os.environ, cwd, flags=flags)
-    conf.use(config)
-    for key, variable in GLOBALS.values():
-        if key.name in flags:
-            switch = key.kind is bool
-            os.environ[variable] = "1" if switch else str(config.database_path)
+    if command in WARM or command not in COMMANDS:
+        code = _through_resident(flags, arguments, cwd)
+        if code is not None:
+            return code
+    _configure(flags, cwd)
     if command != "serve":
         # It flushes stdout, which the server must take aside before anything else.
         _speak_utf8()
     return COMMANDS.get(command, _operation)(arguments)
+
+
+def _through_resident(
+    flags: Mapping[str, str | bool], arguments: list[str], cwd: str
+) -> int | None:
+    """Have the warm process do it; None where this one is to."""
+    from icm_site.resident import place
+
+    if not place.wanted(os.environ) or "store.read_only" in flags:
+        return None
+    if arguments[0] == "hook" and arguments[1:2] not in (["--help"], ["-h"]):
+        from icm_site import hook_client
+
+        return hook_client.main(arguments[1:], flags=flags)
+    if arguments[0] == "serve":
+        from icm_site.resident import bridge
+
+        return bridge.main(arguments[1:], env=os.environ, cwd=cwd, flags=flags)
+    from icm_site.resident import warm_command
+
+    return warm_command.run(arguments, env=os.environ, cwd=cwd, flags=flags)
+
+
+def _configure(flags: Mapping[str, str | bool], cwd: str) -> None:
+    from icm_site import conf
+
+    config = conf.load(os.environ, cwd, flags=flags)
+    conf.use(config)
+    for key, variable, switch in GLOBALS.values():
+        if key in flags:
+            path = str(config.database_path)
+            os.environ[variable] = path if switch is None else "1"
 
 
 def _config(arguments: list[str]) -> int:
@@ -145,6 +182,28 @@ def _bench(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _hook(arguments: list[str]) -> int:
+    from icm_site import hook_client
+
+    if arguments[1:2] in (["--help"], ["-h"]):
+        print(hook_client.USAGE)
+        return 0
+
+    return hook_client.main(arguments[1:])
+
+
+def _resident(arguments: list[str]) -> int:
+    from icm_site.resident.command import main as resident_main
+
+    return resident_main(arguments[1:])
+
+
+def _bench_latency(arguments: list[str]) -> int:
+    from icm_site.benchmarks.latency import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _bench_quality(arguments: list[str]) -> int:
     from icm_site.benchmarks.quality import main as bench_main
 
@@ -165,7 +224,12 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "web": _web,
     "bench": _bench,
     "bench-quality": _bench_quality,
+    "bench-latency": _bench_latency,
+    "hook": _hook,
+    "resident": _resident,
 }
+# Those of them that the resident does, or helps with.
+WARM = ("serve", "hook")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import os
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import django
+from django.apps import apps
 from pydantic.fields import FieldInfo
 from rich.console import Console, RenderableType
 from rich.progress import Progress
 
-from icm_site import conf
+from icm_site import conf, terminal
 from icm_site.arguments import Parser
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
 from icm_site.operation import Command, Operation
+
+Formatter = Callable[[str], argparse.HelpFormatter]
 
 # Wide enough that a table in a file or pipe keeps each row on one line.
 PIPE_WIDTH = 1000
@@ -31,6 +36,9 @@ EPILOG = """other commands:
   web             the admin pages and the HTTP interfaces, for this machine
   config          every setting with its value and where it comes from
   bench           speed of the store: insert, search, decay
+  hook            the answer to one event of an agent's program
+  resident        the warm process: status, stop, run
+  bench-latency   hooks, commands and MCP from start to answer, warm and cold
   bench-quality   retrieval quality on a file or folder of questions
 
 global options, before or after the command:
@@ -40,23 +48,52 @@ global options, before or after the command:
 """
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run one operation's command; returns the exit code."""
-    # Not a default: a shell may name the settings of another project.
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+@dataclass(frozen=True, kw_only=True)
+class Shell:
+    """Where a command was typed; `warm`: the database has been made ready before."""
+
+    env: Mapping[str, str]
+    cwd: str
+    columns: int
+    warm: bool = False
+
+
+def here() -> Shell:
+    """The shell of this process."""
+    columns = terminal.columns(os.environ)
+    return Shell(env=os.environ, cwd=str(Path.cwd()), columns=columns)
+
+
+def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
+    """Run one operation's command; returns the exit code.
+
+    `shell` is that of another process which asks; None: this one's.
+    """
+    if not apps.ready:
+        # Not a default: a shell may name the settings of another project.
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        django.setup()
+    shell = shell or here()
     from icm_site.registry import COMMANDS
 
     _refuse_unknown(arguments, {words[0] for words in COMMANDS})
     try:
-        given = vars(parser(COMMANDS).parse_args(list(arguments)))
+        given = vars(whole_parser(shell.columns).parse_args(list(arguments)))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     words = given.pop("words_", None)
     if words is None:
         raise UsageError("a sub-command is missing (see `icm --help`)")
     operation, command = COMMANDS[words]
-    return _run(operation, command, given)
+    return _run(operation, command, given, shell)
+
+
+@functools.cache
+def whole_parser(columns: int) -> Parser:
+    """The parser of all commands, whose help is as wide as the terminal."""
+    from icm_site.registry import COMMANDS
+
+    return parser(COMMANDS, columns=columns)
 
 
 def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
@@ -69,7 +106,9 @@ def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
     raise UsageError(f"unknown command {word!r}: {hint}")
 
 
-def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
+def _run(
+    operation: Operation, command: Command, given: dict[str, Any], shell: Shell
+) -> int:
     from icm_site import database
     from memories.origin import detect
 
@@ -78,9 +117,9 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
     render = command.formats.get(given.pop("format_", None) or "", default)
     config = conf.current()
     caller = detect(
-        os.environ,
+        shell.env,
         surface="cli",
-        cwd=Path.cwd(),
+        cwd=shell.cwd,
         name=config.project.name,
         aliases=config.projects.aliases,
     )
@@ -88,7 +127,8 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
         given, caller=caller, ranges=command.ranges, fill=command.fill
     )
     try:
-        database.ready()
+        if not shell.warm:
+            database.ready()
         result = _with_progress(operation, params, caller)
     except IcmError:
         raise
@@ -101,7 +141,7 @@ def _run(operation: Operation, command: Command, given: dict[str, Any]) -> int:
         raise explained from error
     if command.note and (note := command.note(result)):
         print(note, file=sys.stderr)
-    show(render(result))
+    show(render(result), shell)
     return command.exit_code(result) if command.exit_code else 0
 
 
@@ -118,28 +158,43 @@ def _with_progress(operation: Operation, params: Any, caller: Any) -> Any:
         return operation.run(params, caller, progress=progress)
 
 
-def show(output: RenderableType) -> None:
+def show(output: RenderableType, shell: Shell | None = None) -> None:
     """Print a text as it is, a table as wide as the terminal."""
     if isinstance(output, str):
         if output:
             print(output)
     else:
-        width = None if sys.stdout.isatty() else PIPE_WIDTH
+        shell = shell or here()
         # Stored text is data: no markup, no emoji codes, no colouring of numbers.
-        console = Console(width=width, markup=False, emoji=False, highlight=False)
+        console = Console(
+            width=shell.columns if sys.stdout.isatty() else PIPE_WIDTH,
+            markup=False,
+            emoji=False,
+            highlight=False,
+            _environ=shell.env,
+        )
         # Not straight to stdout: a closed pipe would end the program with an error.
         with console.capture() as captured:
             console.print(output)
         sys.stdout.write(captured.get())
 
 
-def parser(commands: Mapping[tuple[str, ...], tuple[Operation, Command]]) -> Parser:
-    """The whole command line of the operations."""
+def parser(
+    commands: Mapping[tuple[str, ...], tuple[Operation, Command]],
+    *,
+    columns: int = terminal.DEFAULT_COLUMNS,
+) -> Parser:
+    """The whole command line of the operations, its help this wide."""
+
+    def formatter(prog: str) -> argparse.HelpFormatter:
+        # The margin that argparse itself leaves.
+        return argparse.RawDescriptionHelpFormatter(prog, width=columns - 2)
+
     root = Parser(
         prog="icm",
         description="The memory that all AI agents on this machine share.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     groups: dict[tuple[str, ...], Any] = {
@@ -148,8 +203,9 @@ def parser(commands: Mapping[tuple[str, ...], tuple[Operation, Command]]) -> Par
     parsers: dict[tuple[str, ...], Parser] = {}
     for words, (operation, command) in sorted(commands.items()):
         for depth in range(1, len(words)):
-            _group(groups, parsers, words[:depth])
-        sub = parsers.get(words) or _subparser(groups[words[:-1]], words, operation)
+            _group(groups, parsers, words[:depth], formatter)
+        group = groups[words[:-1]]
+        sub = parsers.get(words) or _subparser(group, words, operation, formatter)
         parsers[words] = sub
         _arguments(sub, operation, command)
         sub.set_defaults(words_=words)
@@ -160,23 +216,29 @@ def _group(
     groups: dict[tuple[str, ...], Any],
     parsers: dict[tuple[str, ...], Parser],
     words: tuple[str, ...],
+    formatter: Formatter,
 ) -> None:
     if words in groups:
         return
     if words not in parsers:
         parsers[words] = groups[words[:-1]].add_parser(
-            words[-1], help=f"sub-commands of {words[-1]}", allow_abbrev=False
+            words[-1],
+            help=f"sub-commands of {words[-1]}",
+            formatter_class=formatter,
+            allow_abbrev=False,
         )
     groups[words] = parsers[words].add_subparsers(metavar="SUB-COMMAND")
 
 
-def _subparser(group: Any, words: tuple[str, ...], operation: Operation) -> Parser:
+def _subparser(
+    group: Any, words: tuple[str, ...], operation: Operation, formatter: Formatter
+) -> Parser:
     first = operation.description.split("\n\n")[0].replace("\n", " ")
     made: Parser = group.add_parser(
         words[-1],
         help=first,
         description=operation.description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     return made
@@ -227,6 +289,8 @@ def _plain(annotation: Any) -> Any:
 
 def _help(info: FieldInfo, bounds: tuple[int, int] | None) -> str:
     text = info.description or ""
+    if get_origin(_plain(info.annotation)) is list:
+        text += ", comma-separated"
     if bounds:
         text += f" ({bounds[0]} to {bounds[1]})"
     if isinstance(info.default, str | int | float) and info.default not in (False, ""):

@@ -4,6 +4,8 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +26,7 @@ from icm_site.conf_keys import (
     Project,
     Projects,
     Redaction,
+    Resident,
     Store,
     Web,
     checked,
@@ -62,6 +65,7 @@ class Config:
     feedback: Feedback
     history: History
     mcp: Mcp
+    resident: Resident
     web: Web
     redaction: Redaction
     projects: Projects
@@ -98,10 +102,13 @@ class Config:
 
 
 _in_force: Config | None = None
+_of_request: ContextVar[Config | None] = ContextVar("config", default=None)
 
 
 def current() -> Config:
-    """Return the configuration of this process, read at the first call."""
+    """Return the configuration of this request, else of this process (read once)."""
+    if (own := _of_request.get()) is not None:
+        return own
     if _in_force is None:
         use(load())
     assert _in_force is not None
@@ -112,6 +119,16 @@ def use(config: Config | None) -> None:
     """Make `config` the one of this process; None reads it anew at the next call."""
     global _in_force
     _in_force = config
+
+
+@contextmanager
+def within(config: Config) -> Iterator[None]:
+    """Within this block `config` is in force, for this thread or task alone."""
+    token = _of_request.set(config)
+    try:
+        yield
+    finally:
+        _of_request.reset(token)
 
 
 def load(

@@ -136,6 +136,25 @@ class Web:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Resident:
+    """The warm process that answers hooks, commands and MCP clients."""
+
+    enabled: bool = key(True, "Keep a process ready that answers at once.")
+    idle_minutes: float = key(
+        30.0,
+        "Minutes without a request after which it ends; 0: never.",
+        low=0.0,
+        below=1e6,
+    )
+    transport: str = key(
+        "auto",
+        "How clients reach it; auto is a Unix socket where there are any.",
+        env="ICM_RESIDENT_TRANSPORT",
+        choices=("auto", "unix", "tcp"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Redaction:
     """Secrets that are masked before a text is stored."""
 
@@ -194,6 +213,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "feedback": Feedback,
     "history": History,
     "mcp": Mcp,
+    "resident": Resident,
     "web": Web,
     "redaction": Redaction,
     "projects": Projects,

@@ -1,12 +1,10 @@
 """What a caller can act on, as exceptions; each kind carries its HTTP status."""
 
-from typing import ClassVar
-
 
 class IcmError(Exception):
     """A failure that one sentence explains; everything else may crash."""
 
-    status: ClassVar[int] = 500
+    status = 500
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

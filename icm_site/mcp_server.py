@@ -7,11 +7,19 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from icm_site import mcp_wire, startup
 from icm_site.arguments import Parser
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+    from icm_site.conf import Config
+    from icm_site.mcp_session import Calls, Session
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,13 +29,18 @@ def main(argv: Sequence[str]) -> int:
     be read.
     """
     try:
-        options = _parser().parse_args(list(argv))
+        chosen = options(argv)
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
-    if options.print_config:
+    if chosen.print_config:
         print(client_config(launch_command()))
         return 0
-    return _serve(compact=options.compact, lean=options.tools == "lean")
+    return _serve(chosen)
+
+
+def options(argv: Sequence[str]) -> Namespace:
+    """The options of `icm serve`. Raises UsageError, SystemExit for `--help`."""
+    return _parser().parse_args(list(argv))
 
 
 def _parser() -> Parser:
@@ -53,29 +66,48 @@ def _parser() -> Parser:
     return parser
 
 
-def _serve(*, compact: bool, lean: bool) -> int:
+def _serve(chosen: Namespace) -> int:
     # Before anything is imported that may print.
     wire = mcp_wire.take()
     with startup.importing():
-        from icm_site import conf, mcp_session, mcp_stdio
-        from icm_site.mcp_instructions import instructions
-        from memories.origin import detect
+        from icm_site import conf, mcp_stdio
 
-    config = conf.current()
+        server = build(
+            chosen,
+            env=os.environ,
+            cwd=os.getcwd(),  # noqa: PTH109
+            config=conf.current(),
+        )
+    return mcp_stdio.run(server, wire)
+
+
+def build(
+    chosen: Namespace,
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    config: Config,
+    calls: Calls | None = None,
+) -> Server[Session]:
+    """The server for a client that was started there with these options."""
+    from icm_site import mcp_session
+    from icm_site.mcp_instructions import instructions
+    from memories.origin import detect
+
     caller = detect(
-        os.environ,
+        env,
         surface="mcp",
-        cwd=os.getcwd(),  # noqa: PTH109
+        cwd=cwd,
         name=config.project.name,
         aliases=config.projects.aliases,
     )
-    server = mcp_session.build(
+    return mcp_session.build(
         caller=caller,
         instructions=instructions(caller.project, config.mcp.instructions),
-        compact=compact or config.mcp.compact,
-        lean=lean,
+        compact=chosen.compact or config.mcp.compact,
+        lean=chosen.tools == "lean",
+        calls=calls,
     )
-    return mcp_stdio.run(server, wire)
 
 
 def launch_command() -> list[str]:

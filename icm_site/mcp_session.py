@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import mcp_types as types
 from asgiref.sync import sync_to_async
@@ -46,14 +47,33 @@ class Session:
 Context = ServerRequestContext[Session]
 
 
+class Calls(Protocol):
+    """How a tool is called: `mcp_tools.call`, in a thread."""
+
+    async def __call__(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        caller: Caller,
+        compact: bool,
+    ) -> mcp_tools.Answer: ...
+
+
 def build(
-    *, caller: Caller, instructions: str, compact: bool = False, lean: bool = False
+    *,
+    caller: Caller,
+    instructions: str,
+    compact: bool = False,
+    lean: bool = False,
+    calls: Calls | None = None,
 ) -> Server[Session]:
     """A server for one client. Django is not needed before it lists or calls tools.
 
-    Tools run one after the other on the thread of asgiref, so that a process has one
-    database connection.
+    Without `calls` tools run one after the other on the thread of asgiref, so that a
+    process has one database connection.
     """
+    call = calls or sync_to_async(mcp_tools.call)
 
     async def list_tools(
         context: Context, params: types.PaginatedRequestParams | None
@@ -64,7 +84,7 @@ def build(
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        answer = await sync_to_async(mcp_tools.call)(
+        answer = await call(
             params.name,
             params.arguments or {},
             caller=_caller_now(caller, context),

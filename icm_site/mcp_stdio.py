@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterable
-from typing import NoReturn
+from typing import NoReturn, Protocol, cast
 
 import anyio
 import mcp_types as types
@@ -63,15 +63,39 @@ def _exit(code: int) -> NoReturn:
     os._exit(code)
 
 
+class Ends(Protocol):
+    """A client's ends, where they are no files of this process."""
+
+    @property
+    def client_is_gone(self) -> bool: ...
+
+
 async def _talk(server: Server[Session], wire: Wire) -> None:
-    exchange = Exchange(wire)
+    await _carry(
+        server, anyio.wrap_file(wire.input), anyio.wrap_file(wire.output), wire
+    )
+
+
+async def talk(server: Server[Session], ends: Ends) -> None:
+    """Serve a client over streams that read and write as anyio's files do."""
+    file = cast("anyio.AsyncFile[str]", ends)
+    await _carry(server, file, file, ends)
+
+
+async def _carry(
+    server: Server[Session],
+    source_file: anyio.AsyncFile[str],
+    client_file: anyio.AsyncFile[str],
+    ends: Ends,
+) -> None:
+    exchange = Exchange(ends)
     to_server, requests = anyio.create_memory_object_stream[Incoming](0)
     to_client, answers = anyio.create_memory_object_stream[SessionMessage](0)
     async with (
-        stdio_server(anyio.wrap_file(wire.input), anyio.wrap_file(wire.output)) as ends,
+        stdio_server(source_file, client_file) as streams,
         anyio.create_task_group() as tasks,
     ):
-        source, client = ends
+        source, client = streams
         tasks.start_soon(exchange.bring_in, source, to_server, client)
         tasks.start_soon(exchange.bring_out, answers, client)
         await server.run(requests, to_client, server.create_initialization_options())
@@ -93,8 +117,8 @@ async def _leave_on_signal() -> None:
 class Exchange:
     """Messages on their way in and out, and which requests are still open."""
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, ends: Ends) -> None:
+        self._ends = ends
         self._open: set[types.RequestId] = set()
 
     async def bring_in(
@@ -112,7 +136,7 @@ class Exchange:
                 elif error := _complaint(item):
                     await client.send(SessionMessage(error))
             with anyio.move_on_after(ANSWER_SECONDS):
-                while self._open and not self._wire.client_is_gone:
+                while self._open and not self._ends.client_is_gone:
                     await anyio.sleep(LOOK_SECONDS)
 
     async def bring_out(

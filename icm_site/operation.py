@@ -82,7 +82,8 @@ class Operation:
     """An entry of an app's `OPERATIONS`. Everything else follows from `run`.
 
     `run(params, caller)` is annotated with its own Params and Result classes; its
-    docstring is the description that people and models read.
+    docstring is the description that people and models read. What is `long` takes
+    minutes, and so a process of its own.
     """
 
     run: Callable[..., Result]
@@ -90,6 +91,7 @@ class Operation:
     commands: tuple[Command, ...] = ()
     http: bool = True
     writes: bool = True
+    long: bool = False
     example: Mapping[str, object] = field(default_factory=dict)
 
     @property

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from icm_site import git
+from icm_site import folders, git
 from icm_site.errors import InvalidInput, Unavailable
 
-FOLDER = "icm-memory"
-DATABASE = "icm.sqlite3"
-REPOSITORY_FOLDER = ".icm"
-_TRUST_LIST = "trusted.json"
+FOLDER = folders.FOLDER
+DATABASE = folders.DATABASE
+REPOSITORY_FOLDER = folders.REPOSITORY_FOLDER
+_TRUST_LIST = folders.TRUST_LIST
 
 Source = Literal[
     "flag", "environment", "config", "repository config", "repository", "default"
@@ -33,49 +33,28 @@ def home_dir(
 
     Raises Unavailable when neither knows one.
     """
-    named = env.get("USERPROFILE" if system == "win32" else "HOME", "")
-    if Path(named).is_absolute():
-        return Path(named)
-    found = None if system == "win32" else _home_of_user()
-    if found is None:
-        raise Unavailable(
-            "No home folder is known for this user, so there is no place for data; "
-            "set HOME, or name a database with --db or ICM_DB."
-        )
-    return found
+    return _known(folders.home(env, system))
 
 
 def data_dir(
     env: Mapping[str, str] = os.environ, *, system: str = sys.platform
 ) -> Path:
     """Return the folder of the database; raises Unavailable without a home."""
-    if system == "win32":
-        return _root(env, "LOCALAPPDATA", "AppData/Local", system)
-    if system == "darwin":
-        return home_dir(env, system=system) / "Library/Application Support" / FOLDER
-    return _root(env, "XDG_DATA_HOME", ".local/share", system)
+    return _known(folders.data(env, system))
 
 
 def config_dir(
     env: Mapping[str, str] = os.environ, *, system: str = sys.platform
 ) -> Path:
     """Return the folder of `config.toml`; raises Unavailable without a home."""
-    if system == "win32":
-        return _root(env, "APPDATA", "AppData/Roaming", system)
-    if system == "darwin":
-        return data_dir(env, system=system)
-    return _root(env, "XDG_CONFIG_HOME", ".config", system)
+    return _known(folders.config(env, system))
 
 
 def cache_dir(
     env: Mapping[str, str] = os.environ, *, system: str = sys.platform
 ) -> Path:
     """Return the folder of what can be made again; raises Unavailable likewise."""
-    if system == "win32":
-        return data_dir(env, system=system) / "cache"
-    if system == "darwin":
-        return home_dir(env, system=system) / "Library/Caches" / FOLDER
-    return _root(env, "XDG_CACHE_HOME", ".cache", system)
+    return _known(folders.cache(env, system))
 
 
 def runtime_dir(
@@ -85,15 +64,7 @@ def runtime_dir(
 
     Call `make_private_dir(..., own=True)` on it: the place may be open to others.
     """
-    if system == "win32":
-        return data_dir(env, system=system) / "run"
-    session = Path(env.get("XDG_RUNTIME_DIR", ""))
-    if system != "darwin" and session.is_absolute() and os.access(session, os.W_OK):
-        return session / FOLDER
-    # macOS gives each user a temporary folder; elsewhere the name tells users apart.
-    base = Path(env.get("TMPDIR", ""))
-    shared = base if base.is_absolute() else Path("/tmp")
-    return shared / f"{FOLDER}-{os.getuid()}"
+    return _known(folders.runtime(env, system))
 
 
 def temp_dirs(env: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
@@ -257,22 +228,13 @@ def _ours_alone(path: Path) -> bool:
     )
 
 
-def _root(env: Mapping[str, str], name: str, below_home: str, system: str) -> Path:
-    # A relative value is to be ignored (XDG Base Directory Specification).
-    named = Path(env.get(name, ""))
-    if named.is_absolute():
-        return named / FOLDER
-    return home_dir(env, system=system) / below_home / FOLDER
-
-
-def _home_of_user() -> Path | None:
-    import pwd
-
-    try:
-        named = Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:
-        return None
-    return named if named.is_absolute() else None
+def _known(folder: str) -> Path:
+    if not folder:
+        raise Unavailable(
+            "No home folder is known for this user, so there is no place for data; "
+            "set HOME, or name a database with --db or ICM_DB."
+        )
+    return Path(folder)
 
 
 def _absolute(text: str, *, base: Path, env: Mapping[str, str]) -> Path:

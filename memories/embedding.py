@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import unicodedata
@@ -26,6 +27,7 @@ PIECE_CHARS = 1_500
 MODEL_KEY = "embedding_model"
 SIZE_KEY = "embedding_dims"
 LEASE = "embedding"
+QUERIES_KEPT = 256
 
 Progress = Callable[[int, int], None]
 
@@ -94,11 +96,19 @@ def embed_query(text: str, model: Embedder | None) -> Vector | None:
     if model is None or not any(unicodedata.category(c)[0] in "LMNS" for c in text):
         return None
     try:
-        return model.embed_query(text[:PIECE_CHARS])
+        return _query_vector(model, text[:PIECE_CHARS])
     # A failing model is a note: the words still answer.
     except Exception:
         logger.warning("the model %s failed on a query", model.name, exc_info=True)
         return None
+
+
+@functools.lru_cache(maxsize=QUERIES_KEPT)
+def _query_vector(model: Embedder, text: str) -> Vector:
+    """Sessions ask the same again: a vector takes longer than the search for it."""
+    vector = model.embed_query(text)
+    vector.setflags(write=False)
+    return vector
 
 
 def embed_memories(

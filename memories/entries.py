@@ -268,6 +268,7 @@ OPERATIONS = [
     ),
     Operation(
         run=memory_embed_all,
+        long=True,
         tool=Tool(
             name="icm_memory_embed_all",
             formats={"text": texts.embedded},

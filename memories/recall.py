@@ -8,32 +8,27 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
 
-from icm_site import conf
+from icm_site import afterwards, conf
 from icm_site.sqlite.opening import TIMEOUT
-from memories import decay, embedding, links, marks, projects, rank, search
+from memories import decay, embedding, links, marks, rank, tiers
 from memories.matrices import matrix, raw_connection
 from memories.models import Memory
 from memories.rank import Hit
-from memories.scope import IN_SCOPE, Scope
+from memories.scope import Scope
 
 logger = logging.getLogger(__name__)
 
 COUNTED_ROWS = 20
 COUNT_WAIT_MS = 100
 BUDGET_LIMIT = 100
-# What a memory of no particular project must score to be used inside a project.
-SHARED_MIN_SCORE = 0.25
+SHARED_MIN_SCORE = tiers.SHARED_MIN_SCORE
 NEIGHBOUR_SHARE = 3
 
-TOPICS = "SELECT DISTINCT topic FROM memories WHERE state IN ('live', 'superseded')"
-INSIDE = f"""
-SELECT m.id FROM memories m
-WHERE m.id IN (SELECT value FROM json_each(?)) AND {IN_SCOPE}
-"""
 COUNT_ACCESS = """
 UPDATE memory_usage SET access_count = access_count + 1, last_accessed = ?
 WHERE memory_id IN (SELECT value FROM json_each(?))
@@ -77,14 +72,15 @@ def recall(
     now = now or timezone.now()
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
     if count:
-        decay.run_if_due(now=now)
+        afterwards.do(partial(decay.run_if_due, now=now))
     hits = _find(query, topic, keyword, project, wanted, min_score, engine)
     answer = _load(hits)
     if max_tokens is not None:
         texts = [_rendered(hit.memory) for hit in answer]
         answer = [answer[i] for i in rank.fit_budget(texts, max_tokens)]
     if count:
-        count_access([hit.memory.pk for hit in answer], now=now)
+        shown = [hit.memory.pk for hit in answer]
+        afterwards.do(partial(count_access, shown, now=now))
     note = embedding.note()
     return Answer(hits=answer, notes=(note,) if note else ())
 
@@ -106,32 +102,18 @@ def _find(
         vectors = matrix(model.name, model.dimensions)
 
     marked = conf.current().feedback.affects_recall and marks.exist(raw)
-    first, shared = _scopes(raw, topic, keyword, project)
-    allowed = [first] if shared is None else [first, shared]
-
-    def ask(scope: Scope, floor: float, wanted: int, known: set[int]) -> list[Hit]:
-        found = search.find(
-            raw,
-            query,
-            scope=scope,
-            limit=wanted + (marks.SPARE if marked else 0),
-            min_score=floor,
-            engine=engine,
-            query_vector=None if vector is None else vector.tolist(),
-            vectors=vectors,
-            exclude=known,
-        )
-        if marked:
-            found = marks.applied(
-                raw, found, lambda keys: _inside(raw, list(keys), allowed) - known
-            )
-        return found[: rank.clamp_limit(wanted)]
-
-    hits = ask(first, min_score, limit, set())
-    if shared is not None and len(hits) < limit:
-        known = {hit.memory_id for hit in hits}
-        floor = max(min_score, SHARED_MIN_SCORE)
-        hits = [*hits, *ask(shared, floor, limit - len(hits), known)]
+    allowed = tiers.scopes(raw, topic, keyword, project)
+    hits = tiers.find(
+        raw,
+        query,
+        allowed,
+        limit=limit,
+        min_score=min_score,
+        engine=engine,
+        query_vector=None if vector is None else vector.tolist(),
+        vectors=vectors,
+        marked=marked,
+    )
     near = _neighbours(raw, hits, allowed, limit, min_score)
     if marked and near:
         near = marks.applied(raw, near, lambda keys: (), ceiling=hits[-1].score)
@@ -158,43 +140,9 @@ def _neighbours(
             if key not in known and score >= max(floor, 0.0):
                 near = Hit(key, score, {"link": place}, {"link": score}, "link")
                 found.setdefault(key, near)
-    inside = _inside(raw, list(found), allowed)
+    inside = tiers.inside(raw, found, allowed)
     kept = sorted(inside, key=lambda key: (-found[key].score, key))
     return [found[key] for key in kept[:places]]
-
-
-def _inside(raw: Any, keys: Sequence[int], allowed: Sequence[Scope]) -> set[int]:
-    """Those of the memories that lie in one of the scopes."""
-    found: set[int] = set()
-    for scope in allowed:
-        rows = raw.execute(INSIDE, (json.dumps(list(keys)), *scope.parameters))
-        found.update(row[0] for row in rows)
-    return found
-
-
-def _scopes(
-    raw: Any, topic: str | None, keyword: str | None, project: str | None
-) -> tuple[Scope, Scope | None]:
-    """The memories that are asked first, and the second tier inside a project."""
-    # Agents send "" for what they leave out, so a blank filter is none.
-    word = keyword.strip().casefold() if keyword and keyword.strip() else None
-    topic = topic if topic and topic.strip() else None
-    project = project.strip() if project else None
-    if not project and topic is None:
-        return Scope(keyword=word), None
-    topics: Sequence[str] = [row[0] for row in raw.execute(TOPICS)]
-    if topic is not None:
-        topics = search.topics_matching(topic, topics)
-    if not project:
-        return Scope(topics=tuple(topics), keyword=word), None
-    own = tuple(
-        name
-        for name in topics
-        if projects.segment_match(name, project) or projects.is_global_topic(name)
-    )
-    shared = tuple(n for n in topics if projects.is_kind_only(n) and n not in own)
-    second = Scope(topics=shared, keyword=word) if shared else None
-    return Scope(topics=own, keyword=word), second
 
 
 def _load(hits: Sequence[Hit]) -> list[Recalled]:

@@ -80,6 +80,7 @@ def run(
     before = dict(os.environ)
     if "model" not in request.fixturenames:
         os.environ["ICM_NO_EMBEDDINGS"] = "1"
+    os.environ["ICM_RESIDENT"] = "0"
 
     def run(*arguments: str) -> Outcome:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
@@ -110,6 +111,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "ICM_DB": str(tmp_path / "icm.sqlite3"),
         "ICM_NO_EMBEDDINGS": "1",
+        # A test that wants the resident asks for it; no process may be left behind.
+        "ICM_RESIDENT": "0",
         "PYTHONPATH": str(PROJECT),
         "COLUMNS": "200",
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from icm_site.errors import Conflict, InvalidInput, Unavailable
+from icm_site.sqlite.address import uri
 from icm_site.sqlite.failures import explain
 
 APPLICATION_ID = 0x49434D31  # "ICM1"
@@ -96,19 +97,6 @@ def has_log(path: str | os.PathLike[str]) -> bool:
     """Tell whether there are commits that may not be in the file itself yet."""
     log = Path(f"{os.fspath(path)}-wal")
     return log.exists() and log.stat().st_size > 0
-
-
-def uri(path: str | os.PathLike[str], mode: str) -> str:
-    """Return the `file:` address of a path (sqlite.org/uri.html 3.1).
-
-    `mode` is what follows the question mark, such as `mode=ro`.
-    """
-    text = os.path.abspath(path)  # noqa: PTH100 (a link keeps its name)
-    if os.name == "nt":
-        text = "/" + text.replace("\\", "/").lstrip("/")
-    for char in "%?#":
-        text = text.replace(char, f"%{ord(char):02x}")
-    return f"file://{text}?{mode}"
 
 
 def _state(application_id: int, user_version: int, schema: int) -> FileState:

@@ -10,7 +10,7 @@ from typing import Any
 
 from icm_site import paths
 from icm_site.errors import NotFound
-from icm_site.sqlite import identity, vec
+from icm_site.sqlite import address, identity, vec
 
 TIMEOUT = 20.0
 _SHARED = ("foreign_keys=ON", "temp_store=MEMORY", "cache_size=-65536")
@@ -45,9 +45,9 @@ def plan(path: str | os.PathLike[str], *, read_only: bool = False) -> Plan:
     if not place.exists():
         raise NotFound(f"There is no database {place}.")
     if not read_only and _writable(place):
-        return Plan(identity.uri(place, "mode=rw"), read_only=False)
+        return Plan(address.uri(place, "mode=rw"), read_only=False)
     mode = "immutable=1" if _only_immutable(place) else "mode=ro"
-    return Plan(identity.uri(place, mode), read_only=True)
+    return Plan(address.uri(place, mode), read_only=True)
 
 
 def connect(

@@ -1,0 +1,1 @@
+"""The warm process of a database and its thin clients; nothing is imported here."""

@@ -1,0 +1,34 @@
+"""What the resident has ready before the first request."""
+
+from __future__ import annotations
+
+from icm_site import startup, terminal
+
+
+def set_up() -> None:
+    """Django, the database, and what every command needs.
+
+    The model is loaded with the first text that needs it. Raises what
+    `database.ready` raises.
+    """
+    from icm_site import mcp_tools
+
+    mcp_tools.registry()
+    with startup.importing():
+        import numpy  # noqa: F401
+
+        from icm_site import command_line, database
+        from icm_site.resident import answering
+
+    mcp_tools.open_database()
+    database.close()
+    command_line.whole_parser(terminal.DEFAULT_COLUMNS)
+    del answering
+
+
+def load_mcp() -> None:
+    """Import the MCP SDK, which takes a second; done ahead, when nothing else is."""
+    with startup.importing():
+        from icm_site import mcp_session, mcp_stdio
+
+    del mcp_session, mcp_stdio
