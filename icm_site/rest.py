@@ -113,7 +113,9 @@ class RecordViewSet(GenericViewSet[Any]):
 
     def shown(self, row: Any, **more: Any) -> Response:
         """The answer that shows one row, with what an edit adds to it."""
-        return Response({**self.get_serializer(row).data, **more})
+        data = self.get_serializer(row).data
+        # As it came from the serializer, the browser's form starts with its values.
+        return Response({**data, **more} if more else data)
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         rows = self.paginate_queryset(self.filter_queryset(self.get_queryset()))

@@ -91,6 +91,9 @@ class ConceptViewSet(RecordViewSet):
         concept, changes = self.get_object(), self.changes()
         place = (concept.memoir.name, concept.name)
         definition = changes.pop("definition", None)
+        if definition == concept.definition:
+            # The same words make a concept no surer.
+            definition = None
         redacted: list[str] = []
         # One edit is whole or not at all, though two functions do it.
         with transaction.atomic():

@@ -59,6 +59,8 @@ RULES = (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         _START + r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})",
     ),
+    # memories/tokens.py
+    Rule("icm-token", ("icm_",), _START + r"icm_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
     Rule(
         "gitlab-token",
         ("glpat-", "gldt-", "glptt-", "glrt-", "glcbt-", "glsoat-", "glft-", "glimt-"),

@@ -17,7 +17,9 @@ class MemorySerializer(RecordSerializer):
 
     topic = serializers.CharField(trim_whitespace=False, allow_blank=True)
     summary = serializers.CharField(trim_whitespace=False, allow_blank=True)
-    raw_excerpt = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    raw_excerpt = serializers.CharField(
+        trim_whitespace=False, allow_blank=True, allow_null=True
+    )
     keywords = serializers.ListField(
         child=serializers.CharField(trim_whitespace=False, allow_blank=True)
     )

@@ -88,6 +88,9 @@ class MemoryViewSet(RecordViewSet):
         changes = self.changes()
         if "summary" in changes:
             changes["content"] = changes.pop("summary")
+        if "raw_excerpt" in changes:
+            # None would mean that it stays.
+            changes["raw_excerpt"] = changes["raw_excerpt"] or ""
         done = store.update(kwargs["id"], caller=self.caller, **changes)
         embedding.embed_missing([done.memory])
         change = done.change.ulid if done.change else None

@@ -67,8 +67,13 @@ class Browser:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.kill()
-        self._process.wait()
+        self._session = None
+        self._ask("Browser.close")
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         os.close(self._in)
         os.close(self._out)
 

@@ -241,7 +241,7 @@ def test_an_edit_goes_through_the_store_and_can_be_undone() -> None:
 
 EDITS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("memories", {"importance": "critical"}, {"importance": "critical"}),
-    ("memories", {"raw_excerpt": ""}, {"raw_excerpt": None}),
+    ("memories", {"raw_excerpt": "as it was"}, {"raw_excerpt": "as it was"}),
     ("memories", {"topic": "a", "nonsense": 1}, {"topic": "a"}),
     ("memoirs", {"name": "bakery"}, {"name": "bakery"}),
     ("memoirs", {"consolidation_threshold": 1}, {"full": True}),
@@ -298,6 +298,25 @@ def test_a_bad_edit_changes_nothing_and_says_why(
     assert (reply.status, list(reply.body)) == (status, ["error"])
     assert reply.body["error"].lower().startswith(sentence.lower()), reply.body
     assert program.get(f"/api/{noun}/{identifier}/") == before
+
+
+@pytest.mark.parametrize("nothing", ["", None])
+def test_an_excerpt_is_taken_away(nothing: str | None) -> None:
+    memory, program = make_memory(raw_excerpt="as it was"), with_token()
+    path = f"/api/memories/{memory.ulid}/"
+    assert program("PATCH", path, {"raw_excerpt": nothing}).body["raw_excerpt"] is None
+    assert program.get(path)["raw_excerpt"] is None
+
+
+@pytest.mark.parametrize("noun", ["memories", "memoirs", "concepts", "links"])
+def test_a_row_can_be_sent_back_as_it_came(noun: str) -> None:
+    identifier, program = seed()[noun], with_token()
+    path = f"/api/{noun}/{identifier}/"
+    row = program.get(path)
+    reply = program("PATCH", path, row)
+    assert reply.status == 200, reply.body
+    same = {name: reply.body[name] for name in row.keys() - {"updated_at"}}
+    assert {name: row[name] for name in same} == same
 
 
 def test_half_an_edit_of_a_concept_is_none() -> None:

@@ -27,6 +27,7 @@ SECRETS = [
     ("sendgrid-key", "SG." + ALNUM[:22] + "." + ALNUM[:43]),
     ("telegram-token", "123456789:AA" + ALNUM[:33]),
     ("vault-token", "hvs." + ALNUM[:30]),
+    ("icm-token", "icm_" + ALNUM[:40] + "_-x"),
     (
         "private-key",
         "-----BEGIN RSA PRIVATE KEY-----\n"

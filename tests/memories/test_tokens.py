@@ -11,6 +11,7 @@ from django.utils import timezone
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from memories import tokens
 from memories.models import Token
+from memories.redact import redact
 from tests.conftest import Icm, Run
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +30,12 @@ def test_a_token_is_known_by_its_secret_and_no_part_of_that_is_kept() -> None:
 def test_any_other_secret_is_unknown(secret: str) -> None:
     tokens.create("scripts")
     assert tokens.verify(secret) is None
+
+
+def test_a_secret_that_gets_into_a_text_is_masked() -> None:
+    _, secret = tokens.create("scripts")
+    masked = redact(f"It is {secret}, for icm_memory_store.")
+    assert masked.text == "It is [redacted:icm-token], for icm_memory_store."
 
 
 def test_two_tokens_have_two_secrets() -> None:
