@@ -83,7 +83,8 @@ def _migrate(path: Path) -> None:
             f"{path} is empty or of an older version and must be opened for writing "
             "once, which was not possible"
         )
-    lock = FileLock(f"{path}.lock", timeout=LOCK_SECONDS, mode=0o600)
+    # By its real name: another process may come to the file by a link.
+    lock = FileLock(f"{path.resolve()}.lock", timeout=LOCK_SECONDS, mode=0o600)
     try:
         with lock:
             if not _applied():

@@ -126,7 +126,7 @@ class Memory(models.Model):
         """Fill the columns that are computed from topic, summary and keywords."""
         self.topic_key = topic_key(self.topic)
         self.summary_hash = summary_hash(self.topic, self.summary)
-        self.keywords_key = "\n".join(word.casefold() for word in self.keywords)
+        self.keywords_key = "\n".join(normalise(word) for word in self.keywords)
         self.topic_index = index_text(self.topic)
         self.summary_index = index_text(self.summary)
         self.keywords_index = index_text(" ".join(self.keywords))

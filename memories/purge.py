@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from icm_site.errors import InvalidInput, Unavailable
 from icm_site.sqlite import failures
-from icm_site.text import QUERY_BYTES
+from icm_site.text import QUERY_BYTES, normalise
 from memories import history, indexes, projects, validation
 from memories.models import (
     Change,
@@ -97,7 +97,7 @@ def _holding(rows: MemoryQuerySet, query: str) -> MemoryQuerySet:
     return rows.filter(
         Q(summary__icontains=query)
         | Q(raw_excerpt__icontains=query)
-        | Q(keywords_key__contains=query.casefold())
+        | Q(keywords_key__contains=normalise(query))
         | Q(pk__in=earlier.values("memory_id"))
     )
 

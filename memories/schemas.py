@@ -36,9 +36,7 @@ class StoreParams(Params):
     importance: Level | None = Field(
         None, description="critical (never fades), high, medium or low"
     )
-    keywords: Keywords = Field(
-        default_factory=list, description="Words to find it by"
-    )
+    keywords: Keywords = Field(default_factory=list, description="Words to find it by")
     raw_excerpt: str | None = Field(
         None, description="Verbatim text behind the fact: an error, a snippet"
     )
@@ -86,9 +84,7 @@ class UpdateParams(Params):
     content: str | None = Field(None, description="The new text")
     topic: str | None = Field(None, description="Move it to this topic")
     importance: Level | None = Field(None, description="The new importance")
-    keywords: Keywords | None = Field(
-        None, description="The new keywords"
-    )
+    keywords: Keywords | None = Field(None, description="The new keywords")
     raw_excerpt: str | None = Field(None, description="The new verbatim text")
     allow_secret: bool = Field(False, description="Keep text that looks like a secret")
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from icm_site.text import normalise
+
 
 class Connection(Protocol):
     """A DB-API connection in the style of sqlite3 (`?` parameters)."""
@@ -16,7 +18,7 @@ class Connection(Protocol):
 class Scope:
     """Which memories may be found; applied before any cut.
 
-    `topics`: exact topics; None means all. `keyword`: case-folded, contained in one
+    `topics`: exact topics; None means all. `keyword`: contained, normalised, in one
     of the memory's keywords; None means any.
     """
 
@@ -32,7 +34,7 @@ class Scope:
     def parameters(self) -> tuple[str | None, ...]:
         """The four parameters of IN_SCOPE."""
         topics = None if self.topics is None else json.dumps(self.topics)
-        keyword = None if self.keyword is None else self.keyword.casefold()
+        keyword = None if self.keyword is None else normalise(self.keyword)
         return topics, topics, keyword, keyword
 
 
@@ -49,10 +51,10 @@ def topics_matching(wanted: str, topics: Iterable[str]) -> tuple[str, ...]:
 
     Case does not count. A blank filter matches nothing.
     """
-    key = wanted.strip().casefold()
+    key = normalise(wanted.strip())
     if not key:
         return ()
-    return tuple(t for t in topics if _overlaps(key, t.strip().casefold()))
+    return tuple(t for t in topics if _overlaps(key, normalise(t.strip())))
 
 
 def _overlaps(one: str, other: str) -> bool:

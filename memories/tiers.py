@@ -26,7 +26,7 @@ def scopes(
 ) -> list[Scope]:
     """The memories that are asked first, and inside a project the second tier."""
     # Agents send "" for what they leave out, so a blank filter is none.
-    word = keyword.strip().casefold() if keyword and keyword.strip() else None
+    word = keyword.strip() if keyword and keyword.strip() else None
     topic = topic if topic and topic.strip() else None
     project = project.strip() if project else None
     if not project and topic is None:
