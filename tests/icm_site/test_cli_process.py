@@ -180,7 +180,9 @@ def test_times_are_shown_in_the_zone_of_the_user(icm: Icm) -> None:
     assert (hours["Asia/Seoul"] - hours["UTC"]) % 24 == 9
 
 
-def test_a_working_folder_that_is_gone_is_said(icm: Icm, tmp_path: Path) -> None:
+def test_a_working_folder_that_is_gone_is_said(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     script = 'rmdir "$PWD"; exec "$0" -m icm_site.cli "$@"'
@@ -188,7 +190,7 @@ def test_a_working_folder_that_is_gone_is_said(icm: Icm, tmp_path: Path) -> None
         done = subprocess.run(
             ["sh", "-c", script, sys.executable, command],
             cwd=gone,
-            env=os.environ | {"PYTHONPATH": str(PROJECT), "ICM_DB": "/tmp/none"},
+            env=environment,
             capture_output=True,
             text=True,
             check=False,

@@ -71,6 +71,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(PROJECT),
         "ICM_NO_EMBEDDINGS": "1",
+        "ICM_RESIDENT": "0",
         "ICM_DB": str(file),
     }
     line = ["store", "-t", "t", "-c", "The shop runs on Postgres."]
@@ -132,16 +133,23 @@ def test_without_a_path_the_data_folder_of_the_platform_is_used(
 def test_six_processes_at_once_on_a_new_file_all_succeed_and_one_migrates(
     environment: dict[str, str], path: Path, tmp_path: Path
 ) -> None:
+    """Also where some come to the file by a link."""
+    link = tmp_path / "link.sqlite3"
+    path.touch()
+    link.symlink_to(path)
     started = [
         subprocess.Popen(
             [sys.executable, "-m", "icm_site.cli", "store", "-t", "t", "-c", text],
-            env=environment,
+            env=environment | {"ICM_DB": str(file)},
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for text in ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+        for text, file in [
+            *(("alpha", path), ("beta", link), ("gamma", path)),
+            *(("delta", link), ("epsilon", path), ("zeta", path)),
+        ]
     ]
     for process in started:
         out, err = process.communicate(timeout=120)

@@ -106,6 +106,13 @@ class TestFilters:
             assert found("Postgres", topic=topic) == ["Postgres one."]
         assert found("Postgres", topic="nothing") == []
 
+    def test_the_form_of_a_letter_does_not_count_in_a_filter(self) -> None:
+        composed, apart = "Caf\u00e9", "CAFE\u0301"
+        make_memory("Postgres one.", topic=f"{apart}-shop", keywords=[f"my {apart}"])
+        for spelling in (composed, apart, composed.lower()):
+            assert found("Postgres", topic=spelling) == ["Postgres one."]
+            assert found("Postgres", keyword=spelling) == ["Postgres one."]
+
     def test_a_keyword_means_a_part_of_any_without_case(self) -> None:
         make_memory("Postgres one.", keywords=["Data Base", "pg"])
         make_memory("Postgres two.", keywords=["100%"])
