@@ -21,6 +21,9 @@ from tests.factories import FakeEmbedder
 
 PROJECT = Path(__file__).resolve().parent.parent
 
+# No process may outlive the tests; those of the resident turn it on and end it.
+os.environ["ICM_RESIDENT"] = "0"
+
 Icm = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -80,7 +83,6 @@ def run(
     before = dict(os.environ)
     if "model" not in request.fixturenames:
         os.environ["ICM_NO_EMBEDDINGS"] = "1"
-    os.environ["ICM_RESIDENT"] = "0"
 
     def run(*arguments: str) -> Outcome:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
@@ -111,7 +113,6 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "ICM_DB": str(tmp_path / "icm.sqlite3"),
         "ICM_NO_EMBEDDINGS": "1",
-        # A test that wants the resident asks for it; no process may be left behind.
         "ICM_RESIDENT": "0",
         "PYTHONPATH": str(PROJECT),
         "COLUMNS": "200",

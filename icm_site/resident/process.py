@@ -27,6 +27,8 @@ def main(database: str, *, detached: bool = True) -> int:
     if not _lock(database):
         return 0
     known = place.read(database)
+    if known and known.state == place.FAILED and not place.may_start(known):
+        return 0  # another that was started with this one has just failed
     tries = known.tries if known and known.state != place.READY else 0
     coming = Address(place.STARTING, pid=os.getpid(), since=time.time(), tries=tries)
     announce(database, coming)
