@@ -23,9 +23,15 @@ one's id in `supersedes`.
 DO NOT STORE passing chatter, guesses, secrets, code, or what a file in the repository \
 says already.
 
-MEMOIRS keep lasting knowledge as a graph, refined and never faded: the parts of a system, what depends on what. Ask icm_memoir_search_all before you explain a system; add with icm_memoir_add_concept (memoir "{project}", name "auth-service", definition "Issues and checks tokens") and icm_memoir_link (from "api-gateway", to "auth-service", relation "depends_on").
+MEMOIRS keep lasting knowledge as a graph, refined and never faded: the parts of a \
+system, what depends on what. Ask icm_memoir_search_all before you explain a system; \
+add with icm_memoir_add_concept (memoir "{project}", name "auth-service", definition \
+"Issues and checks tokens") and icm_memoir_link (from "api-gateway", to \
+"auth-service", relation "depends_on").
 
-FEEDBACK keeps mistakes. When you were corrected, record it: icm_feedback_record (context "estimating a migration", predicted "one hour", corrected "two days, the table is 80 GB"). Search it with icm_feedback_search before you predict again.
+FEEDBACK keeps mistakes. When you were corrected, record it: icm_feedback_record \
+(context "estimating a migration", predicted "one hour", corrected "two days, the \
+table is 80 GB"). Search it with icm_feedback_search before you predict again.
 
 IMPORTANCE: critical never fades; high fades slowly; medium is the default; low is \
 soon forgotten.\

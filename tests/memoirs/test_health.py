@@ -19,7 +19,7 @@ def test_a_memoir_over_its_threshold_is_named() -> None:
     write.update_memoir("architecture", threshold=1)
     for name in ("auth", "gateway"):
         write.add_concept("architecture", name=name, definition=name, caller=CALLER)
-    report = memory_health(HealthParams(), CALLER)
+    report = memory_health(HealthParams(topic=None), CALLER)
     assert report.full_memoirs == ["architecture"]
     assert "Memoirs over their threshold: architecture" in care_texts.health(report)
     alone = memory_health(HealthParams(topic="decisions-shop"), CALLER)
