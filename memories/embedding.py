@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 # Below the 510 tokens of the packaged model's window in every script measured.
 PIECE_CHARS = 1_500
+# What is embedded while somebody waits, at most.
+SOON_CHARS = 4 * PIECE_CHARS
 MODEL_KEY = "embedding_model"
 SIZE_KEY = "embedding_dims"
 LEASE = "embedding"
@@ -141,12 +143,17 @@ def embed_memories(
 
 
 def embed_missing(memories: Sequence[Memory]) -> int:
-    """Make the vectors of those of these memories that are live and lack them."""
+    """Make the vectors of those of these memories that are live and lack them.
+
+    A text of many pieces is left to the next backfill: it would take seconds, and
+    whoever stored it waits for the answer.
+    """
     model = database_embedder()
     if model is None:
         return 0
     keys = {memory.pk for memory in memories}
-    return embed_memories(list(missing(model.name).filter(pk__in=keys)), model)
+    rows = missing(model.name).filter(pk__in=keys)
+    return embed_memories([m for m in rows if len(m.summary) <= SOON_CHARS], model)
 
 
 def pieces(memory: Memory) -> list[str]:
@@ -267,9 +274,10 @@ def coverage() -> Coverage:
     model = database_model()
     total = searchable().count()
     embedded = total - missing(model).count() if model else 0
+    reason = ""
+    if embedded < total:
+        waiting = "the others wait for the next backfill, or `icm embed`"
+        reason = embedder.status(model).reason or waiting
     return Coverage(
-        embedded=embedded,
-        total=total,
-        model=model or "none",
-        reason=embedder.status(model).reason if embedded < total else "",
+        embedded=embedded, total=total, model=model or "none", reason=reason
     )

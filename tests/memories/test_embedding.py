@@ -308,3 +308,15 @@ def test_models_are_named_by_what_their_vectors_carry() -> None:
     for name in ("Xenova/bge-small-en-v1.5", "BAAI/bge-small-en-v1.5"):
         assert embedder.identity(name) == "fastembed/BAAI/bge-small-en-v1.5"
         assert embedder.identity(f"fastembed/{name}") == embedder.identity(name)
+
+
+@pytest.mark.django_db
+def test_a_very_long_text_is_stored_at_once_and_embedded_by_the_backfill(
+    model: FakeEmbedder,
+) -> None:
+    memory = make_memory("A long story about a database. " * 1_000)
+    assert embedding.embed_missing([memory]) == 0
+    assert "icm embed" in embedding.coverage().reason
+    assert embedding.backfill().done == 1
+    assert MemoryVector.objects.filter(memory=memory).count() > 4
+    assert embedding.coverage().reason == ""
