@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from icm_site.conf import Config
     from memories.scope import Connection
+    from memories.search import Vectors
 
-# Where there is no project, what belongs to one is left out after the search.
+Row = tuple[int, str, str]
+
 SPARE = 5
 # The file was opened by others before; a hook does not wait for a lock.
 BUSY_SECONDS = 0.2
@@ -28,18 +30,20 @@ SUMMARIES = "SELECT id, topic, summary FROM memories WHERE id IN ({})"
 
 
 def warm(ask: Ask, config: Config) -> Found:
-    """What recall finds, with every arm that there is."""
-    from memories.recall import recall
+    """What words and meaning find; it counts as access once the answer is out."""
+    from django.utils import timezone
 
-    project = _project(ask, _settings_of(config))
-    answer = recall(
-        query=ask.query,
-        project=project,
-        limit=_wanted(ask, project),
-        min_score=ask.floor,
-    )
-    rows = ((hit.memory.topic, hit.memory.summary) for hit in answer.hits)
-    return Found(_notes(rows, ask, project), project)
+    from icm_site import afterwards
+    from memories import matrices, recall
+
+    known = _settings_of(config)
+    project = _project(ask, known)
+    raw = matrices.raw_connection()
+    vector, vectors = recall.by_meaning(ask.query)
+    rows = _found(raw, ask, known, project, vector, vectors)
+    keys = [row[0] for row in rows]
+    afterwards.do(lambda: recall.count_access(keys, now=timezone.now()))
+    return Found(_notes(rows, project), project)
 
 
 def cold(ask: Ask, flags: Mapping[str, str | bool]) -> Found:
@@ -47,22 +51,44 @@ def cold(ask: Ask, flags: Mapping[str, str | bool]) -> Found:
 
     Raises sqlite3.Error for a database that is missing, locked or none of ours.
     """
-    from memories import marks, tiers
-
     known = _settings(ask, flags)
     project = _project(ask, known)
     with closing(_opened(known.database)) as raw:
-        marked = known.affects_recall and marks.exist(raw)
-        hits = tiers.find(
-            raw,
-            ask.query,
-            tiers.scopes(raw, None, None, project),
-            limit=_wanted(ask, project),
-            min_score=ask.floor,
-            marked=marked,
-        )
-        rows = _rows(raw, [hit.memory_id for hit in hits if hit.score >= ask.floor])
-    return Found(_notes(rows, ask, project), project)
+        rows = _found(raw, ask, known, project)
+    return Found(_notes(rows, project), project)
+
+
+def _found(
+    raw: Connection,
+    ask: Ask,
+    known: Settings,
+    project: str,
+    vector: Sequence[float] | None = None,
+    vectors: Vectors | None = None,
+) -> list[Row]:
+    """The rows to show, best first in each tier."""
+    from memories import marks, tiers
+
+    hits = tiers.find(
+        raw,
+        ask.query,
+        tiers.scopes(raw, None, None, project),
+        # Outside any project, what belongs to one is left out afterwards.
+        limit=ask.limit if project else ask.limit * SPARE,
+        min_score=ask.floor,
+        query_vector=vector,
+        vectors=vectors,
+        marked=known.affects_recall and marks.exist(raw),
+    )
+    keys = [hit.memory_id for hit in hits if hit.score >= ask.floor]
+    statement = SUMMARIES.format(",".join("?" * len(keys)))
+    rows = {row[0]: row for row in raw.execute(statement, keys)}
+    shown = [rows[key] for key in keys if key in rows and _is_near(rows[key], project)]
+    return shown[: ask.limit]
+
+
+def _is_near(row: Row, project: str) -> bool:
+    return _tier(row[1], project) is not None
 
 
 class Settings(NamedTuple):
@@ -117,24 +143,14 @@ def _project(ask: Ask, known: Settings) -> str:
     return found or ""
 
 
-def _wanted(ask: Ask, project: str) -> int:
-    return ask.limit if project else ask.limit * SPARE
+def _notes(rows: Sequence[Row], project: str) -> list[Note]:
+    return [Note(t, text, _tier(t, project) or 0) for _, t, text in rows]
 
 
-def _rows(raw: Connection, keys: list[int]) -> list[tuple[str, str]]:
-    statement = SUMMARIES.format(",".join("?" * len(keys)))
-    found = {row[0]: (row[1], row[2]) for row in raw.execute(statement, keys)}
-    return [found[key] for key in keys if key in found]
-
-
-def _notes(rows: Iterable[tuple[str, str]], ask: Ask, project: str) -> list[Note]:
-    """Notes of the project, of no project and of the person; never of another's."""
-    found = []
-    for topic, summary in rows:
-        if projects.is_global_topic(topic):
-            found.append(Note(topic, summary, 2))
-        elif project and projects.segment_match(topic, project):
-            found.append(Note(topic, summary, 0))
-        elif projects.is_kind_only(topic):
-            found.append(Note(topic, summary, 1))
-    return found[: ask.limit]
+def _tier(topic: str, project: str) -> int | None:
+    """0 for the project, 1 for no project, 2 for the person; None: another's."""
+    if projects.is_global_topic(topic):
+        return 2
+    if project and projects.segment_match(topic, project):
+        return 0
+    return 1 if projects.is_kind_only(topic) else None

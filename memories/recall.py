@@ -20,6 +20,7 @@ from memories.matrices import matrix, raw_connection
 from memories.models import Memory
 from memories.rank import Hit
 from memories.scope import Scope
+from memories.vectors import MatrixVectors
 
 logger = logging.getLogger(__name__)
 
@@ -95,12 +96,7 @@ def _find(
     engine: str,
 ) -> list[Hit]:
     raw = raw_connection()
-    model = embedding.database_embedder()
-    vector = embedding.embed_query(query, model)
-    vectors = None
-    if model is not None and vector is not None:
-        vectors = matrix(model.name, model.dimensions)
-
+    vector, vectors = by_meaning(query)
     marked = conf.current().feedback.affects_recall and marks.exist(raw)
     allowed = tiers.scopes(raw, topic, keyword, project)
     hits = tiers.find(
@@ -110,7 +106,7 @@ def _find(
         limit=limit,
         min_score=min_score,
         engine=engine,
-        query_vector=None if vector is None else vector.tolist(),
+        query_vector=vector,
         vectors=vectors,
         marked=marked,
     )
@@ -118,6 +114,18 @@ def _find(
     if marked and near:
         near = marks.applied(raw, near, lambda keys: (), ceiling=hits[-1].score)
     return [*hits, *near]
+
+
+def by_meaning(query: str) -> tuple[list[float] | None, MatrixVectors | None]:
+    """The query's vector and the stored ones to compare it with; None for words only.
+
+    The first is missing where there is no model, or the query means nothing to it.
+    """
+    model = embedding.database_embedder()
+    vector = embedding.embed_query(query, model)
+    if model is None or vector is None:
+        return None, None
+    return vector.tolist(), matrix(model.name, model.dimensions)
 
 
 def _neighbours(
