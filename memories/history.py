@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +13,7 @@ from django.db.models import Q, prefetch_related_objects
 
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
+from icm_site.text import summary_hash
 from icm_site.ulid import is_ulid
 from memories import statements
 from memories.models import (
@@ -22,6 +23,7 @@ from memories.models import (
     MemoryRevision,
     MemoryUsage,
     State,
+    Suggestion,
 )
 
 # Keys in one statement; SQLite allows 32 766 parameters.
@@ -36,6 +38,7 @@ FIELDS = (
     "metadata",
     "superseded_by_id",
 )
+TEXTS = ("topic", "summary", "keywords")
 DERIVED = (
     "topic_key",
     "summary_hash",
@@ -48,19 +51,30 @@ DERIVED = (
 
 @dataclass
 class Log:
-    """The change that is being made; `keep` is called before a memory is touched."""
+    """The change that is being made; `keep` is called before a memory is touched.
+
+    `stored` has the fields of each memory as they are in the table by now.
+    """
 
     change: Change
     before: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     given: dict[int, dict[str, Any]] = field(default_factory=dict)
+    stored: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def keep(self, memory: Memory) -> None:
         """Keep the fields of a memory as they are now."""
-        self.before.setdefault(memory.pk, snapshot(memory))
+        if memory.pk not in self.before:
+            self.kept(memory, snapshot(memory))
+
+    def kept(self, memory: Memory, fields: dict[str, Any]) -> None:
+        """Note fields that were taken down before, unless some are noted already."""
+        self.before.setdefault(memory.pk, fields)
+        self.stored.setdefault(memory.pk, fields)
 
     def created(self, memory: Memory) -> None:
         """Note that the memory did not exist before."""
         self.before[memory.pk] = None
+        self.stored[memory.pk] = fields_of(memory)
 
     def write(self) -> None:
         statements.insert_change(self.change, self.before, self.given)
@@ -91,10 +105,15 @@ def change(
             log.write()
 
 
+def fields_of(memory: Memory) -> dict[str, Any]:
+    """The columns that an undo brings back, as JSON values."""
+    return {name: getattr(memory, name) for name in FIELDS}
+
+
 def snapshot(memory: Memory) -> dict[str, Any]:
-    """The fields that an undo brings back, as JSON values."""
+    """All that an undo brings back: columns, and hashes of texts that were merged."""
     hashes = sorted(row.summary_hash for row in memory.hashes.all())
-    return {name: getattr(memory, name) for name in FIELDS} | {"hashes": hashes}
+    return fields_of(memory) | {"hashes": hashes}
 
 
 def find_change(identifier: str) -> Change:
@@ -146,23 +165,26 @@ def undo(
         target = find_change(identifier)
         if target.undone:
             raise Conflict(f"change {target.ulid} was undone before")
+        _refuse_later(target)
         rows = list(target.revisions.select_related("memory"))
-        _refuse_later(target, [row.memory_id for row in rows])
+        load_hashes([row.memory for row in rows])
+        erased = _erased_successors(rows)
         with change("undo", caller=caller, now=now, undoes=target) as log:
-            memories = [_bring_back(row, log=log, now=now) for row in rows]
+            memories = [_bring_back(row, erased, log=log, now=now) for row in rows]
+            _follow_suggestions(memories, log)
         Change.objects.filter(pk=target.pk).update(undone=True)
         if target.undoes_id is not None:
             Change.objects.filter(pk=target.undoes_id).update(undone=False)
     return log.change, memories
 
 
-def _refuse_later(target: Change, memory_ids: list[int]) -> None:
+def _refuse_later(target: Change) -> None:
     # An undo of a change that is later too leaves both without effect.
     stands = Q(change__undoes=None) | Q(change__undoes__lt=target.pk)
     later = (
         MemoryRevision.objects.filter(
             stands,
-            memory_id__in=memory_ids,
+            memory__in=target.revisions.order_by().values("memory_id"),
             change_id__gt=target.pk,
             change__undone=False,
         )
@@ -176,18 +198,59 @@ def _refuse_later(target: Change, memory_ids: list[int]) -> None:
         )
 
 
-def _bring_back(row: MemoryRevision, *, log: Log, now: datetime) -> Memory:
+def _erased_successors(rows: Iterable[MemoryRevision]) -> set[int]:
+    """Keys of memories that earlier fields name as successor and a purge took away."""
+    befores = (row.before or {} for row in rows)
+    named = {key for fields in befores if (key := fields.get("superseded_by_id"))}
+    return named - Memory.objects.in_bulk(named).keys()
+
+
+def _bring_back(
+    row: MemoryRevision, erased: Collection[int], *, log: Log, now: datetime
+) -> Memory:
     memory = row.memory
     log.keep(memory)
     before = row.before if row.before is not None else {"state": State.FORGOTTEN}
     for name in FIELDS:
         setattr(memory, name, before.get(name, getattr(memory, name)))
-    if "hashes" in before:
+    if memory.superseded_by_id in erased:
+        memory.superseded_by = None
+    stored = log.stored[memory.pk]
+    if before.get("hashes", stored["hashes"]) != stored["hashes"]:
         set_hashes(memory, before["hashes"])
-    memory.derive()
+    if _rewritten(memory, stored):
+        memory.derive()
     _refuse_taken_hash(memory)
-    save(memory, now=now)
+    save(memory, log=log, now=now)
     return memory
+
+
+def _follow_suggestions(memories: Iterable[Memory], log: Log) -> None:
+    """A suggestion counts as accepted while its newer memory hides the older one."""
+    status = Suggestion.Status
+    for memory in memories:
+        was = _successor(log.before[memory.pk] or {})
+        now = _successor(log.stored[memory.pk])
+        if was == now:
+            continue
+        for key, old, new in (
+            (was, status.ACCEPTED, status.OPEN),
+            (now, status.OPEN, status.ACCEPTED),
+        ):
+            Suggestion.objects.filter(source_id=key, target=memory, status=old).update(
+                status=new
+            )
+
+
+def _successor(fields: Mapping[str, Any]) -> int | None:
+    superseded = fields.get("state") == State.SUPERSEDED
+    return fields.get("superseded_by_id") if superseded else None
+
+
+def load_hashes(memories: Sequence[Memory]) -> None:
+    """Read the hashes of many memories at once."""
+    for at in range(0, len(memories), BATCH):
+        prefetch_related_objects(memories[at : at + BATCH], "hashes")
 
 
 def set_hashes(memory: Memory, hashes: Iterable[str]) -> None:
@@ -199,42 +262,70 @@ def set_hashes(memory: Memory, hashes: Iterable[str]) -> None:
         )
 
 
+def carry_hashes(memory: Memory, *, topic: str) -> None:
+    """Let the texts that are merged into a memory be known in its new topic.
+
+    `topic` is the one it comes from. A hash counts within its topic: left as it is, a
+    store in the old topic would end in a memory of the new one.
+    """
+    known = {row.summary_hash for row in memory.hashes.all()}
+    if not known:
+        return
+    states = [
+        state or {}
+        for pair in memory.revisions.values_list("before", "given")
+        for state in pair
+    ]
+    texts = {state["summary"] for state in states if "summary" in state}
+    carried = {
+        summary_hash(memory.topic, text)
+        for text in texts
+        if summary_hash(topic, text) in known
+    }
+    set_hashes(memory, sorted(carried - {memory.summary_hash}))
+
+
 def hide(memories: Iterable[Memory], state: State, *, log: Log, now: datetime) -> None:
     """Take memories out of sight within a change."""
     rows = list(memories)
-    prefetch_related_objects(rows, "hashes")
+    load_hashes(rows)
     for memory in rows:
         log.keep(memory)
         memory.state, memory.updated_at = state, now
+        log.stored[memory.pk] = log.stored[memory.pk] | {"state": state}
     for at in range(0, len(rows), BATCH):
         keys = [memory.pk for memory in rows[at : at + BATCH]]
         Memory.objects.filter(pk__in=keys).update(state=state, updated_at=now)
 
 
-def save(memory: Memory, *, now: datetime) -> None:
-    """Write a changed memory; the vectors of another text go.
+def save(memory: Memory, *, log: Log, now: datetime) -> None:
+    """Write what has changed of a memory; the vectors of another text go.
 
     Called inside the transaction of a change, after `Log.keep`.
     """
-    stored = Memory.objects.values_list("topic", "summary").get(pk=memory.pk)
+    stored = log.stored[memory.pk]
+    changed = [name for name in FIELDS if getattr(memory, name) != stored[name]]
     memory.updated_at = now
-    memory.derive()
-    memory.save(update_fields=[*FIELDS, *DERIVED, "updated_at"])
-    MemoryUsage.objects.filter(pk=memory.pk).update(importance=memory.importance)
-    if stored != (memory.topic, memory.summary):
+    if _rewritten(memory, stored):
+        memory.derive()
+        changed += DERIVED
+    memory.save(update_fields=[*changed, "updated_at"])
+    if "importance" in changed:
+        usage = MemoryUsage.objects.filter(pk=memory.pk)
+        usage.update(importance=memory.importance)
+    if not {"topic", "summary"}.isdisjoint(changed):
         memory.vectors.all().delete()
+    log.stored[memory.pk] = stored | fields_of(memory)
+
+
+def _rewritten(memory: Memory, stored: Mapping[str, Any]) -> bool:
+    """Whether one of the texts that columns are derived from is another one."""
+    return any(getattr(memory, name) != stored[name] for name in TEXTS)
 
 
 def _refuse_taken_hash(memory: Memory) -> None:
     if not memory.is_live:
         return
-    taken = (
-        Memory.objects.live()
-        .filter(summary_hash=memory.summary_hash)
-        .exclude(pk=memory.pk)
-        .first()
-    )
+    taken = statements.live_holder(memory.summary_hash, other_than=memory.pk)
     if taken is not None:
-        raise Conflict(
-            f"the same text is stored again as {taken.ulid}: forget that first"
-        )
+        raise Conflict(f"the same text is stored again as {taken}: forget that first")

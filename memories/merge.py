@@ -55,8 +55,8 @@ def refresh(kept: Memory, given: Memory, *, log: history.Log, now: datetime) -> 
     _unite(kept, given)
     if (kept.importance, kept.keywords, kept.raw_excerpt) == before:
         return
-    log.before.setdefault(kept.pk, snapshot)
-    history.save(kept, now=now)
+    log.kept(kept, snapshot)
+    history.save(kept, log=log, now=now)
 
 
 def merge(
@@ -83,7 +83,7 @@ def merge(
     kept.derive()
     known = {*hashes, before, given.summary_hash} - {kept.summary_hash}
     history.set_hashes(kept, sorted(known))
-    history.save(kept, now=now)
+    history.save(kept, log=log, now=now)
     MemoryUsage.objects.filter(pk=kept.pk).update(weight=1.0, decayed_at=now)
 
 
@@ -96,7 +96,7 @@ def supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> No
     log.keep(old)
     old.state = State.SUPERSEDED
     old.superseded_by = by
-    history.save(old, now=now)
+    history.save(old, log=log, now=now)
 
 
 def _unite(kept: Memory, given: Memory) -> None:

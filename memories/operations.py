@@ -22,6 +22,7 @@ from memories import (
     store,
     suggestions,
 )
+from memories.cleaner import Cleaner
 from memories.models import Suggestion
 from memories.schemas import (
     CloseMemory,
@@ -179,16 +180,17 @@ def memory_rename_topic(
     progress: embedding.Progress | None = None,
 ) -> RenameTopicResult:
     """Rename a topic, or merge it into another one. It can be undone."""
-    moved, merged, change = store.rename_topic(params.old, params.new, caller=caller)
+    new = Cleaner()(params.new).strip()
+    moved, merged, change = store.rename_topic(params.old, new, caller=caller)
     if moved == 0:
         raise NotFound(f"topic not found: {params.old.strip()}")
     if embedding.database_embedder() is not None:
         # The renaming is done, so a backfill that runs elsewhere is no failure of it.
         with suppress(Conflict):
-            embedding.backfill(topic=params.new, progress=progress)
+            embedding.backfill(topic=new, progress=progress)
     return RenameTopicResult(
         old=params.old.strip(),
-        new=params.new.strip(),
+        new=new,
         moved=moved,
         merged=merged,
         change=change.ulid if change else None,

@@ -20,6 +20,9 @@ SELECT m.id FROM memory_hashes h JOIN memories m ON m.id = h.memory_id
 WHERE h.summary_hash = ? AND m.state = 'live'
 LIMIT 1
 """
+LIVE_HOLDER = """
+SELECT ulid FROM memories WHERE summary_hash = ? AND state = 'live' AND id <> ?
+"""
 IN_TOPIC = """
 SELECT id, summary FROM memories WHERE topic_key = ? AND state = 'live'
 """
@@ -53,6 +56,13 @@ def same_text(summary_hash: str) -> int | None:
     """Key of the live memory that holds a text or into which it was merged."""
     row = raw_connection().execute(SAME_TEXT, (summary_hash, summary_hash)).fetchone()
     return None if row is None else int(row[0])
+
+
+def live_holder(summary_hash: str, *, other_than: int) -> str | None:
+    """Id of another live memory whose own text this is."""
+    values = (summary_hash, other_than)
+    row = raw_connection().execute(LIVE_HOLDER, values).fetchone()
+    return None if row is None else str(row[0])
 
 
 def texts_of_topic(topic_key: str) -> list[tuple[int, str]]:

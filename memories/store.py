@@ -13,6 +13,7 @@ from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput
 from memories import history, merge, statements, validation
+from memories.cleaner import Cleaner
 from memories.models import (
     Change,
     Memory,
@@ -157,12 +158,14 @@ def update(
         if text.summary != memory.summary:
             # Texts that were merged into the old one do not mean the new one.
             history.set_hashes(memory, [])
-        memory.topic, memory.summary = text.topic, text.summary
+        old, memory.topic, memory.summary = memory.topic, text.topic, text.summary
         memory.raw_excerpt, memory.keywords = text.raw_excerpt, text.keywords
         if importance is not None:
             memory.importance = validation.importance(importance)
         _refuse_taken(memory)
-        history.save(memory, now=now)
+        if memory.topic != old:
+            history.carry_hashes(memory, topic=old)
+        history.save(memory, log=log, now=now)
         MemoryUsage.objects.filter(pk=memory.pk).update(weight=1.0, decayed_at=now)
     return Stored(
         memory=memory,
@@ -202,14 +205,15 @@ def rename_topic(
 ) -> tuple[int, int, Change | None]:
     """Move the memories of a topic to another name, merging equal texts.
 
-    Returns how many moved and how many of those were hidden, since the new topic
-    holds the same text. Raises InvalidInput.
+    Secrets in the new name are masked. Returns how many moved and how many of those
+    were hidden, since the new topic holds the same text. Raises InvalidInput.
     """
-    source, target = validation.topic(old), validation.topic(new)
+    source, target = validation.topic(old), validation.topic(Cleaner()(new))
     now = now or timezone.now()
     merged = 0
     with history.change("rename_topic", caller=caller, now=now) as log:
         rows = list(_searchable().in_topic(source).order_by("id"))
+        history.load_hashes(rows)
         for memory in rows:
             merged += _move(memory, target, log=log, now=now)
     return len(rows), merged, log.change if rows else None
@@ -222,14 +226,15 @@ def _searchable() -> Any:
 def _move(memory: Memory, topic: str, *, log: history.Log, now: datetime) -> bool:
     """Give a memory another topic; True if it was hidden behind an equal one."""
     log.keep(memory)
-    memory.topic = topic
+    old, memory.topic = memory.topic, topic
     memory.derive()
+    history.carry_hashes(memory, topic=old)
     same = merge.same_text(memory.summary_hash)
     if memory.is_live and same is not None and same.pk != memory.pk:
         merge.refresh(same, memory, log=log, now=now)
         memory.state = State.ARCHIVED
         memory.superseded_by = same
-    history.save(memory, now=now)
+    history.save(memory, log=log, now=now)
     return memory.state == State.ARCHIVED
 
 
@@ -285,10 +290,9 @@ def _origin(caller: Caller) -> dict[str, Any]:
 
 def _refuse_taken(memory: Memory) -> None:
     memory.derive()
-    same = Memory.objects.live().filter(summary_hash=memory.summary_hash)
-    taken = same.exclude(pk=memory.pk).first()
+    taken = statements.live_holder(memory.summary_hash, other_than=memory.pk)
     if taken is not None:
-        raise Conflict(f"memory {taken.ulid} of this topic has the same text")
+        raise Conflict(f"memory {taken} of this topic has the same text")
 
 
 def _new(
