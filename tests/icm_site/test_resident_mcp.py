@@ -131,5 +131,7 @@ def test_a_call_that_may_have_been_done_is_not_repeated(warm: Warm) -> None:
     answer = client.read()
     assert answer["id"] == 3
     assert "look before you repeat it" in answer["error"]["message"]
-    assert content not in block(client.ask(call(4, "icm_memory_recall", query="resident stopped")))
+    assert content not in block(
+        client.ask(call(4, "icm_memory_recall", query="resident stopped"))
+    )
     assert client.end() == 0
