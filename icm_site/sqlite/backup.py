@@ -36,6 +36,10 @@ def backup(source: Path, target: Path) -> Path:
             closing(opening.connect(source, read_only=True)) as original,
             closing(sqlite3.connect(partial)) as copy,
         ):
+            # One state of the file for all steps: each commit of others would make
+            # the copy start anew, for ever while somebody writes.
+            original.execute("BEGIN")
+            original.execute("SELECT count(*) FROM sqlite_master").fetchone()
             original.backup(copy, pages=PAGES_AT_A_TIME)
         partial.rename(target)
     except (OSError, sqlite3.Error) as error:
