@@ -15,7 +15,10 @@ _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
         "The database is in use; nothing was changed, try again.",
     ),
     sqlite3.SQLITE_FULL: (Unavailable, "The disk is full; nothing was changed."),
-    sqlite3.SQLITE_IOERR: (Unavailable, "The disk failed; nothing was changed."),
+    sqlite3.SQLITE_IOERR: (
+        Unavailable,
+        "The disk is full or failed; nothing was changed.",
+    ),
     sqlite3.SQLITE_CANTOPEN: (Unavailable, "The database cannot be opened."),
     sqlite3.SQLITE_PERM: (Unavailable, "The database may not be opened."),
     sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),

@@ -110,13 +110,15 @@ def _state(application_id: int, user_version: int, schema: int) -> FileState:
 
 
 def _from_header(path: str) -> FileState:
+    place = Path(path)
     try:
-        with Path(path).open("rb") as file:
+        # A pipe would be waited for, without end.
+        if place.exists() and not place.is_file():
+            return FileState("not a database")
+        with place.open("rb") as file:
             header = file.read(_HEADER)
     except FileNotFoundError:
         return FileState("missing")
-    except IsADirectoryError:
-        return FileState("not a database")
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}.") from error
     if not header:

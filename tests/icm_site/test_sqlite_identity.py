@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import subprocess
 import sys
@@ -37,6 +38,14 @@ def test_a_file_is_known_by_its_header(
 def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
     assert identity.inspect(tmp_path / "none.db").kind == "missing"
     assert identity.inspect(tmp_path).kind == "not a database"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+def test_a_pipe_and_a_device_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path / "link", Path(os.devnull)):
+        assert identity.inspect(place).kind == "not a database"
 
 
 @pytest.mark.parametrize("opened_before", [False, True])
