@@ -39,6 +39,7 @@ HOSTS = (
         "CLAUDE_CODE_SESSION_ID",
     ),
 )
+SESSION_CHARS = 255
 # Surfaces that tell by themselves who is behind them.
 _ORIGINS = {"mcp": "agent", "hook": "hook", "admin": "user", "http": "user"}
 
@@ -74,11 +75,17 @@ def detect(
         surface=surface,
         origin=_ORIGINS.get(surface, "agent" if host else "user"),
         host=host.name if host else "",
-        agent_session=env.get(host.session, "") if host and host.session else "",
+        agent_session=_session(env, host),
         cwd=os.fspath(cwd),
         project=project or "",
         details=source_details(cwd),
     )
+
+
+def _session(env: Mapping[str, str], host: Host | None) -> str:
+    """The session's name as a column takes it, whatever bytes the variable has."""
+    name = env.get(host.session, "") if host and host.session else ""
+    return name.encode("utf-8", "replace").decode()[:SESSION_CHARS]
 
 
 def source_details(cwd: str | os.PathLike[str]) -> dict[str, str]:

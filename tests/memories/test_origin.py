@@ -68,3 +68,13 @@ def test_the_caller_knows_its_project_and_commit(tmp_path: Path) -> None:
     assert detect(PERSON, surface="cli", cwd=root, project="").project == ""
     assert detect(PERSON, surface="cli", cwd=root, name="Other").project == "other"
     assert detect(PERSON, surface="cli", cwd=tmp_path).details == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("a\udcff\udcfe", "a??"), ("x" * 300, "x" * 255)]
+)
+def test_a_session_of_any_bytes_and_length_fits_its_column(
+    name: str, kept: str, tmp_path: Path
+) -> None:
+    env = PERSON | {"CLAUDE_CODE_SESSION_ID": name}
+    assert detect(env, surface="cli", cwd=tmp_path).agent_session == kept
