@@ -187,8 +187,8 @@ def purged(result: PurgeResult) -> str:
         lines = [f"Erased {count} memories and {result.revisions} revisions."]
     if not result.complete:
         lines.append(
-            "Another process keeps the database open: freed pages or the log may hold "
-            "the text until it ends; then run any purge again."
+            "Another process keeps the database open, or the disk is full: freed "
+            "pages or the log may hold the text until you run this purge again."
         )
     if result.backups:
         lines.append("Backups that may still hold the text:")

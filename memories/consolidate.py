@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from icm_site.caller import Caller
@@ -47,31 +47,27 @@ def consolidate(
     a topic without memories to merge, Conflict for ids outside the topic or not live.
     """
     name = validation.topic(topic)
+    if dry_run:
+        return _planned(name, ids)
     with history.change("consolidate", caller=caller, now=now) as log:
-        live = list(Memory.objects.live().in_topic(name).order_by("id"))
-        originals = _chosen(live, ids, name)
-        critical = sum(m.importance == Importance.CRITICAL for m in live)
-        done = Consolidated(
-            topic=name,
-            originals=originals,
-            left=len(live) - len(originals),
-            critical=critical,
-        )
-        if dry_run:
-            return done
-        if not originals:
+        plan = _planned(name, ids)
+        if not plan.originals:
             raise NotFound(f"no memories to consolidate in topic: {name}")
-        text = _joined(originals) if summary is None else summary
+        text = _joined(plan.originals) if summary is None else summary
         successor = _replace(
-            originals, text, keep=keep_originals, caller=caller, log=log, now=now
+            plan.originals, text, keep=keep_originals, caller=caller, log=log, now=now
         )
+    return replace(plan, successor=successor, change=log.change)
+
+
+def _planned(topic: str, ids: Sequence[str]) -> Consolidated:
+    live = list(Memory.objects.live().in_topic(topic).order_by("id"))
+    originals = _chosen(live, ids, topic)
     return Consolidated(
-        topic=name,
+        topic=topic,
         originals=originals,
-        left=done.left,
-        critical=critical,
-        successor=successor,
-        change=log.change,
+        left=len(live) - len(originals),
+        critical=sum(m.importance == Importance.CRITICAL for m in live),
     )
 
 

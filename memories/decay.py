@@ -74,26 +74,31 @@ def step(*, factor: float, now: datetime) -> int:
 
 
 def is_due(now: datetime) -> bool:
-    """Whether a day has passed since the last decay; one read, no lock."""
+    """Whether a day has passed since the last decay; one read, no lock.
+
+    Also where that lies a day ahead: the clock was wrong then, or is now.
+    """
     last = _last(Metadata.objects.read(CLAIM_KEY))
-    return last is None or now - last > PERIOD
+    return last is None or abs(now - last) > PERIOD
 
 
 def run(*, now: datetime) -> int | None:
     """Decay for the time since the last time; None if it is not due.
 
     Claiming the time and lowering the weights are one transaction: of two processes
-    one does it. The first run on a database changes no weight.
+    one does it. The first run on a database changes no weight, nor does the first
+    one after a clock that ran ahead was set right.
     """
     if not is_due(now):
         return None
     with transaction.atomic():
         known = Metadata.objects.read(CLAIM_KEY)
         last = _last(known)
-        if last is not None and now - last <= PERIOD:
+        if last is not None and abs(now - last) <= PERIOD:
             return None
         Metadata.objects.write(CLAIM_KEY, now.astimezone(UTC).isoformat())
-        if last is None:
+        if last is None or last > now:
+            MemoryUsage.objects.filter(decayed_at__gt=now).update(decayed_at=now)
             return 0
         factor = conf.current().memory.decay_rate
         days = (now - last) / timedelta(days=1)
@@ -135,16 +140,26 @@ def _decay_all(base: float, *, since: datetime) -> None:
 def _decay_young(last: datetime, *, now: datetime, factor: float) -> None:
     """Memories that are younger than the last decay are charged for their own age."""
     rows = MemoryUsage.objects.filter(decayed_at__gt=last, decayed_at__lt=now)
-    young = list(rows.exclude(importance=Importance.CRITICAL))
-    for usage in young:
-        usage.weight = decayed(
-            usage.weight,
-            importance=Importance(usage.importance),
-            access_count=usage.access_count,
-            days=(now - usage.decayed_at) / timedelta(days=1),
-            factor=factor,
+    young = rows.exclude(importance=Importance.CRITICAL).values_list(
+        "memory_id", "weight", "importance", "access_count", "decayed_at"
+    )
+    weights = [
+        (
+            decayed(
+                weight,
+                importance=Importance(importance),
+                access_count=count,
+                days=(now - since) / timedelta(days=1),
+                factor=factor,
+            ),
+            key,
         )
-    MemoryUsage.objects.bulk_update(young, ["weight"], batch_size=500)
+        for key, weight, importance, count, since in young
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE memory_usage SET weight = %s WHERE memory_id = %s", weights
+        )
 
 
 def _live() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from icm_site.text import cut, flatten
@@ -164,4 +165,8 @@ def cell(text: str) -> str:
 
 def local(moment: datetime) -> str:
     """A time in the user's zone, to the minute."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+    # The first and last days that there are, and on some systems all before 1970, have
+    # no time in every zone.
+    with suppress(OverflowError, ValueError, OSError):
+        moment = moment.astimezone()
+    return f"{moment:%Y-%m-%d %H:%M}"

@@ -129,6 +129,8 @@ def find_change(identifier: str) -> Change:
     last = (
         Change.objects.active()
         .filter(revisions__memory=memory, undoes__isnull=True)
+        # Of one whose change has expired nothing says any more what it took back.
+        .exclude(operation="undo")
         .first()
     )
     if last is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from django.db import OperationalError, connection, transaction
-from django.db.models import Q
 
 from icm_site.errors import InvalidInput, Unavailable
 from icm_site.sqlite import failures
@@ -17,7 +17,6 @@ from memories import history, indexes, projects, validation
 from memories.models import (
     Change,
     Memory,
-    MemoryQuerySet,
     MemoryRevision,
     Metadata,
     State,
@@ -25,13 +24,16 @@ from memories.models import (
 
 BATCH = 500
 MAX_DAYS = 36_500
+# Stands in the metadata from the erasing of rows until their pages are overwritten.
+DUE_KEY = "scrub_due"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What to erase; all that is given must hold. `query` is a substring.
+    """What to erase; all that is given must hold.
 
-    A query also finds memories that held it in an earlier text.
+    `query` is a part of a text, an excerpt or a keyword in any case, as it is or was,
+    or of a text that was merged into the memory.
     """
 
     id: str | None = None
@@ -77,42 +79,53 @@ def chosen(wanted: Wanted, *, now: datetime) -> list[Memory]:
         rows = rows.filter(created_at__lt=now - timedelta(days=wanted.older_than_days))
     if wanted.hidden_only:
         rows = rows.exclude(state=State.LIVE)
-    if wanted.query is not None:
-        rows = _holding(rows, wanted.query)
-    return [
+    found = [
         memory
         for memory in rows
         if not wanted.project or projects.segment_match(memory.topic, wanted.project)
     ]
+    return found if wanted.query is None else _holding(found, wanted.query)
 
 
-def _holding(rows: MemoryQuerySet, query: str) -> MemoryQuerySet:
+def _holding(memories: Sequence[Memory], query: str) -> list[Memory]:
+    """Those that hold the query now, or did; SQLite folds the case of ASCII alone."""
     if not query.strip():
         raise InvalidInput("the query must not be empty")
     if len(query.encode()) > QUERY_BYTES:
         raise InvalidInput(f"the query must not exceed {QUERY_BYTES} bytes")
-    earlier = MemoryRevision.objects.filter(
-        Q(before__summary__icontains=query) | Q(before__raw_excerpt__icontains=query)
+    wanted = normalise(query)
+    revisions = MemoryRevision.objects.order_by().values_list(
+        "memory_id", "before", "given"
     )
-    return rows.filter(
-        Q(summary__icontains=query)
-        | Q(raw_excerpt__icontains=query)
-        | Q(keywords_key__contains=normalise(query))
-        | Q(pk__in=earlier.values("memory_id"))
-    )
+    earlier = {
+        key
+        for key, *states in revisions.iterator()
+        if any(_holds(state or {}, wanted) for state in states)
+    }
+    return [
+        memory
+        for memory in memories
+        if memory.pk in earlier or _holds(history.fields_of(memory), wanted)
+    ]
+
+
+def _holds(fields: Mapping[str, Any], wanted: str) -> bool:
+    texts = [fields.get("summary"), fields.get("raw_excerpt")]
+    texts += fields.get("keywords") or ()
+    return any(wanted in normalise(text) for text in texts if text)
 
 
 def purge(memories: Sequence[Memory]) -> Purged:
     """Erase memories with their revisions, vectors, links and index entries.
 
-    Freed pages are overwritten and the log is emptied. Backups are named, not
-    touched: they are out of reach.
+    Freed pages are overwritten and the log is emptied, also after a purge that was
+    cut off before that. Backups are named, not touched: they are out of reach.
     """
     keys = [memory.pk for memory in memories]
     revisions = 0
     for start in range(0, len(keys), BATCH):
         revisions += _erase(keys[start : start + BATCH])
-    complete = scrub() if keys else True
+    complete = scrub() if Metadata.objects.read(DUE_KEY) else True
     return Purged(
         ids=[memory.ulid for memory in memories],
         revisions=revisions,
@@ -123,6 +136,7 @@ def purge(memories: Sequence[Memory]) -> Purged:
 
 def _erase(keys: Sequence[int]) -> int:
     with transaction.atomic():
+        Metadata.objects.write(DUE_KEY, "1")
         revisions = MemoryRevision.objects.filter(memory_id__in=keys)
         changes = list(revisions.values_list("change_id", flat=True))
         count, _ = revisions.delete()
@@ -135,19 +149,27 @@ def scrub() -> bool:
     """Write both indexes anew without what was deleted, then empty the log.
 
     Both only mark an entry as deleted and keep its content until they are rebuilt.
-    Returns whether all was reached; False while others keep the file busy.
+    Returns whether all was reached; False while others keep the file busy, or without
+    the room for it on the disk.
     """
-    indexes.rebuild()
     try:
+        indexes.rebuild()
         with connection.cursor() as cursor:
             cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            busy, _, _ = cursor.fetchone()
+        if _empty_log():
+            # A short write of its own: the log does not hold what it holds now.
+            Metadata.objects.filter(key=DUE_KEY).delete()
+            return True
     except OperationalError as error:
         if not isinstance(failures.explain(error), Unavailable):
             raise
-        return False
-    return bool(busy == 0)
+    return False
+
+
+def _empty_log() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return bool(cursor.fetchone()[0] == 0)
 
 
 def backups() -> list[str]:
