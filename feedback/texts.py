@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from feedback.schemas import (
@@ -15,7 +14,9 @@ from feedback.schemas import (
     SearchResult,
     StatsResult,
 )
-from icm_site.text import cut, flatten
+from icm_site.text import cut
+from memories import formats
+from memories.formats import plain
 
 NOTHING = "No feedback found."
 SHOWN_BYTES = 2048
@@ -25,7 +26,7 @@ GIST_CHARS = 80
 def recorded(result: RecordResult) -> str:
     """The id, an echo of the fields, and what was done with them."""
     row = result.feedback
-    lines = [f"Recorded feedback: {row.id}", f"topic: {flatten(row.topic)}"]
+    lines = [f"Recorded feedback: {row.id}", f"topic: {plain(row.topic)}"]
     lines += _fields(row)
     if result.redacted:
         lines.append(f"Masked before storing: {', '.join(result.redacted)}")
@@ -49,7 +50,7 @@ def found_compact(result: SearchResult) -> str:
     if not result.feedback:
         return NOTHING
     return "\n".join(
-        f"{row.id} [{flatten(row.topic)}] {_gist(row.predicted)}"
+        f"{row.id} [{plain(row.topic)}] {_gist(row.predicted)}"
         f" -> {_gist(row.corrected)}"
         for row in result.feedback
     )
@@ -71,7 +72,7 @@ def stats(result: StatsResult) -> str:
     if not result.total:
         return "No feedback yet."
     lines = [f"Feedback: {result.total}", "By topic:"]
-    lines += [f"  {flatten(row.topic)} ({row.count})" for row in result.topics]
+    lines += [f"  {plain(row.topic)} ({row.count})" for row in result.topics]
     if result.most_applied:
         lines.append("Most applied:")
     lines += [f"  {_applied_line(row)}" for row in result.most_applied]
@@ -79,12 +80,12 @@ def stats(result: StatsResult) -> str:
 
 
 def _applied_line(row: FeedbackRecord) -> str:
-    head = f"{row.id} [{flatten(row.topic)}] x{row.applied_count}"
+    head = f"{row.id} [{plain(row.topic)}] x{row.applied_count}"
     return f"{head}: {_gist(row.corrected)}"
 
 
 def stats_json(result: StatsResult) -> str:
-    return result.model_dump_json(indent=2)
+    return formats.escaped(result.model_dump_json(indent=2))
 
 
 def applied(result: ApplyResult) -> str:
@@ -114,7 +115,7 @@ def _blocks(rows: Sequence[FeedbackRecord]) -> str:
 
 
 def _block(row: FeedbackRecord) -> str:
-    head = f"--- {row.id} [{flatten(row.topic)}] ---"
+    head = f"--- {row.id} [{plain(row.topic)}] ---"
     return "\n".join([head, *_fields(row), f"applied: {row.applied_count}", ""])
 
 
@@ -133,14 +134,14 @@ def _fields(row: FeedbackRecord) -> list[str]:
 
 def _shown(text: str) -> str:
     """A text on one line, up to a bound, with its full size where it is longer."""
-    line, size = flatten(text), len(text.encode("utf-8"))
+    line, size = plain(text), len(text.encode("utf-8"))
     if size <= SHOWN_BYTES:
         return line
     return f"{cut(line, SHOWN_BYTES)} […] ({size} bytes in all)"
 
 
 def _gist(text: str) -> str:
-    line = flatten(text)
+    line = plain(text)
     return line if len(line) <= GIST_CHARS else f"{line[:GIST_CHARS]}…"
 
 
@@ -150,4 +151,4 @@ def _json(rows: Sequence[FeedbackRecord]) -> str:
     for value in values:
         if value["score"] is None:
             del value["score"]
-    return json.dumps(values, ensure_ascii=False, indent=2)
+    return formats.dumps(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from collections import defaultdict
@@ -11,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from icm_site.errors import Unavailable
-from icm_site.text import flatten
 from memoirs.models import Concept, ConceptLink, Memoir
 from memoirs.relations import Relation
+from memories import formats
+from memories.formats import plain
 
 # Confidence from which a colour holds.
 COLOURS = ((0.8, "#4CAF50"), (0.5, "#FFC107"), (0.3, "#FF9800"), (0.0, "#F44336"))
@@ -65,7 +65,7 @@ def as_json(graph: Graph) -> str:
         "concepts": [_concept_json(concept) for concept in graph.concepts],
         "links": [_link_json(link, names) for link in graph.links],
     }
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return formats.dumps(value)
 
 
 def _concept_json(concept: Concept) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _dot(text: str) -> str:
 
 def _dot_escaped(text: str) -> str:
     """A text inside double quotes; Graphviz reads entities such as &lt; too."""
-    escaped = flatten(text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = plain(text).replace("\\", "\\\\").replace('"', '\\"')
     return escaped.replace("&", "&amp;")
 
 
@@ -151,8 +151,8 @@ def as_ascii(graph: Graph) -> str:
         labels = f" [{', '.join(concept.labels)}]" if concept.labels else ""
         bar = "#" * filled + "." * (BAR - filled)
         inside = [concept.definition, *leaving[concept.pk], *coming[concept.pk]]
-        lines += ["", f"┌─ {flatten(concept.name)}{flatten(labels)} {bar}"]
-        lines += [f"│  {flatten(line)}" for line in inside]
+        lines += ["", f"┌─ {plain(concept.name)}{plain(labels)} {bar}"]
+        lines += [f"│  {plain(line)}" for line in inside]
         lines.append("└─")
     return "\n".join(lines)
 
@@ -160,7 +160,7 @@ def as_ascii(graph: Graph) -> str:
 def _title_box(graph: Graph) -> list[str]:
     counts = f"{len(graph.concepts)} concepts, {len(graph.links)} links"
     rows = [graph.memoir.name, graph.memoir.description, counts]
-    shown = [flatten(row) for row in rows if row]
+    shown = [plain(row) for row in rows if row]
     width = max(len(row) for row in shown)
     middle = [f"║ {row:{width}} ║" for row in shown]
     return [f"╔{'═' * (width + 2)}╗", *middle, f"╚{'═' * (width + 2)}╝"]
@@ -169,8 +169,8 @@ def _title_box(graph: Graph) -> list[str]:
 def as_ai(graph: Graph) -> str:
     """Markdown for a model's prompt."""
     memoir, names = graph.memoir, graph.names
-    about = f" — {flatten(memoir.description)}" if memoir.description else ""
-    lines = [f"# Memoir: {flatten(memoir.name)}{about}", ""]
+    about = f" — {plain(memoir.description)}" if memoir.description else ""
+    lines = [f"# Memoir: {plain(memoir.name)}{about}", ""]
     lines += [f"## Concepts ({len(graph.concepts)})"]
     replaced = {
         link.source_id
@@ -183,18 +183,18 @@ def as_ai(graph: Graph) -> str:
     ]
     lines += ["", f"## Relations ({len(graph.links)})"]
     lines += [
-        f"- {flatten(names[link.source_id])} --{link.relation}--> "
-        f"{flatten(names[link.target_id])} (w:{link.weight:.1f})"
+        f"- {plain(names[link.source_id])} --{link.relation}--> "
+        f"{plain(names[link.target_id])} (w:{link.weight:.1f})"
         for link in graph.links
     ]
     return "\n".join(lines)
 
 
 def _ai_concept(concept: Concept) -> str:
-    labels = f" [{flatten(', '.join(concept.labels))}]" if concept.labels else ""
+    labels = f" [{plain(', '.join(concept.labels))}]" if concept.labels else ""
     return (
-        f"- **{flatten(concept.name)}**{labels} ({concept.confidence:.0%}): "
-        f"{flatten(concept.definition)}"
+        f"- **{plain(concept.name)}**{labels} ({concept.confidence:.0%}): "
+        f"{plain(concept.definition)}"
     )
 
 
@@ -227,7 +227,7 @@ def _mermaid(text: str) -> str:
         char
         if char.isalnum() or char in " -_./:@+,()" or ord(char) > 126
         else f"#{ord(char)};"
-        for char in flatten(text)
+        for char in plain(text)
     )
 
 
@@ -253,7 +253,7 @@ def as_svg(graph: Graph) -> str:
             f"Graphviz has not drawn the graph within {SVG_SECONDS} s"
         ) from None
     if done.returncode != 0:
-        raise Unavailable(f"Graphviz failed: {flatten(done.stderr.strip())[:200]}")
+        raise Unavailable(f"Graphviz failed: {plain(done.stderr.strip())[:200]}")
     return done.stdout
 
 

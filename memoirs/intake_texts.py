@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from icm_site.text import flatten
 from memoirs.intake_schemas import DistillResult, LearnResult, PatternsResult
+from memories.formats import plain
 
 
 def distilled(result: DistillResult) -> str:
     line = (
-        f"Distilled {result.memories} memories from '{flatten(result.topic)}' into "
-        f"'{flatten(result.memoir)}': {len(result.created)} concepts added, "
+        f"Distilled {result.memories} memories from '{plain(result.topic)}' into "
+        f"'{plain(result.memoir)}': {len(result.created)} concepts added, "
         f"{len(result.refined)} refined, {result.unchanged} there before."
     )
     if not result.skipped:
@@ -18,27 +18,25 @@ def distilled(result: DistillResult) -> str:
 
 
 def patterns(result: PatternsResult) -> str:
-    topic = flatten(result.topic)
+    topic = plain(result.topic)
     if not result.patterns:
         return f"No patterns found in topic '{topic}' ({result.memories} memories)."
     count = len(result.patterns)
     noun = "pattern" if count == 1 else "patterns"
     lines = [f"Found {count} {noun} in topic '{topic}':"]
     for pattern in result.patterns:
-        words = flatten(", ".join(pattern.keywords))
-        lines.append(
-            f"  [{pattern.count} memories] {words}: {flatten(pattern.summary)}"
-        )
+        words = plain(", ".join(pattern.keywords))
+        lines.append(f"  [{pattern.count} memories] {words}: {plain(pattern.summary)}")
         if pattern.concept:
-            lines.append(f"    concept: {flatten(pattern.concept)}")
+            lines.append(f"    concept: {plain(pattern.concept)}")
     if result.memoir:
-        lines.append(f"Kept in memoir '{flatten(result.memoir)}'.")
+        lines.append(f"Kept in memoir '{plain(result.memoir)}'.")
     return "\n".join(lines)
 
 
 def learned(result: LearnResult) -> str:
     line = (
-        f"Learned {flatten(result.name)}: {result.concepts} concepts, "
+        f"Learned {plain(result.name)}: {result.concepts} concepts, "
         f"{result.links} links (memoir: {result.id})"
     )
     counts = [

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-from icm_site.text import flatten
 from memoirs.schemas import SearchAllResult, SearchHit
 from memories import formats
+from memories.formats import plain
 
 NOTHING = "Nothing found."
 
@@ -26,7 +24,7 @@ def found_compact(result: SearchAllResult) -> str:
 def found_json(result: SearchAllResult) -> str:
     """Hits as a pretty list: kind, score, and the fields of the memory or concept."""
     rows = [_row(hit) for hit in result.hits]
-    return json.dumps(rows, ensure_ascii=False, indent=2)
+    return formats.dumps(rows)
 
 
 def notes(result: SearchAllResult) -> str:
@@ -49,7 +47,7 @@ def hit_text(hit: SearchHit) -> str:
     else:
         concept = hit.concept
         assert concept is not None
-        name = f"{flatten(concept.name)} ({flatten(concept.memoir)})"
+        name = f"{plain(concept.name)} ({plain(concept.memoir)})"
         rows = [
             ("definition", concept.definition),
             ("labels", ", ".join(concept.labels)),
@@ -57,7 +55,7 @@ def hit_text(hit: SearchHit) -> str:
             ("superseded by", ", ".join(concept.superseded_by)),
             ("replaces", ", ".join(concept.replaces)),
         ]
-    lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
+    lines = [f"{label}: {plain(text)}" for label, text in rows if text]
     return "\n".join(
         [f"--- {hit.kind} {name} [score: {hit.score:.3f}] ---", *lines, ""]
     )
@@ -65,10 +63,10 @@ def hit_text(hit: SearchHit) -> str:
 
 def _line(hit: SearchHit) -> str:
     if hit.memory is not None:
-        return f"[{flatten(hit.memory.topic)}] {flatten(hit.memory.summary)}"
+        return f"[{plain(hit.memory.topic)}] {plain(hit.memory.summary)}"
     assert hit.concept is not None
     concept = hit.concept
-    return f"[{flatten(concept.memoir)}] {flatten(concept.name)}: " + flatten(
+    return f"[{plain(concept.memoir)}] {plain(concept.name)}: " + plain(
         concept.definition
     )
 

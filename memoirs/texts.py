@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pydantic import BaseModel
 from rich.table import Table
 
-from icm_site.text import flatten
 from memoirs.relations import kebab
 from memoirs.schemas import (
     ConceptRecord,
@@ -29,6 +28,7 @@ from memoirs.schemas import (
     ShowResult,
 )
 from memories import formats
+from memories.formats import plain
 
 NO_MEMOIRS = "No memoirs yet."
 NO_CONCEPTS = "No concepts found."
@@ -43,7 +43,7 @@ def snake(relation: str) -> str:
 
 
 def as_json(result: BaseModel) -> str:
-    return result.model_dump_json(indent=2)
+    return formats.escaped(result.model_dump_json(indent=2))
 
 
 def compact_id(result: MemoirResult | ConceptResult) -> str:
@@ -59,17 +59,17 @@ def created(result: MemoirResult) -> str:
 
 
 def created_tool(result: MemoirResult) -> str:
-    line = f"Created memoir '{flatten(result.name)}': {result.id}"
+    line = f"Created memoir '{plain(result.name)}': {result.id}"
     return _with_masked(line, result.redacted)
 
 
 def updated(result: MemoirResult) -> str:
-    return _with_masked(f"Updated memoir: {flatten(result.name)}", result.redacted)
+    return _with_masked(f"Updated memoir: {plain(result.name)}", result.redacted)
 
 
 def deleted(result: DeleteMemoirResult) -> str:
     return (
-        f"Deleted memoir: {flatten(result.name)}\n"
+        f"Deleted memoir: {plain(result.name)}\n"
         f"{result.concepts} concepts and {result.links} links went with it."
     )
 
@@ -81,10 +81,10 @@ def listed_table(result: MemoirsResult) -> Table | str:
     table.add_column("Concepts", justify="right")
     table.add_column("Description")
     for memoir in result.memoirs:
-        text = flatten(memoir.description)
+        text = plain(memoir.description)
         if len(text) > DESCRIPTION_CHARS:
             text = f"{text[: DESCRIPTION_CHARS - 3]}..."
-        table.add_row(flatten(memoir.name), str(memoir.concepts), text)
+        table.add_row(plain(memoir.name), str(memoir.concepts), text)
     table.caption = "\n".join(_list_notes(result)) or None
     return table
 
@@ -100,14 +100,14 @@ def _list_notes(result: MemoirsResult) -> list[str]:
     notes = []
     if result.total > len(result.memoirs):
         notes.append(f"({len(result.memoirs)} of {result.total} memoirs)")
-    if full := [flatten(memoir.name) for memoir in result.memoirs if memoir.full]:
+    if full := [plain(memoir.name) for memoir in result.memoirs if memoir.full]:
         notes.append(f"More concepts than their threshold: {', '.join(full)}")
     return notes
 
 
 def _memoir_line(memoir: MemoirRecord) -> str:
-    about = f" — {flatten(memoir.description)}" if memoir.description else ""
-    return f"{flatten(memoir.name)} ({memoir.concepts} concepts){about}"
+    about = f" — {plain(memoir.description)}" if memoir.description else ""
+    return f"{plain(memoir.name)} ({memoir.concepts} concepts){about}"
 
 
 def shown(result: ShowResult) -> str:
@@ -131,7 +131,7 @@ def _shown(result: ShowResult, *, definitions: bool) -> str:
         ("Average confidence", f"{result.average_confidence:.2f}"),
         ("Labels", labels),
     ]
-    lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
+    lines = [f"{label}: {plain(text)}" for label, text in rows if text]
     if memoir.full:
         lines.append(
             f"Note: more than {memoir.consolidation_threshold} concepts; consider "
@@ -140,12 +140,12 @@ def _shown(result: ShowResult, *, definitions: bool) -> str:
     if result.concepts:
         lines.append("")
     for concept in result.concepts:
-        line = f"{flatten(concept.name)} {_state(concept)}"
+        line = f"{plain(concept.name)} {_state(concept)}"
         if concept.labels:
-            line += f" ({flatten(', '.join(concept.labels))})"
+            line += f" ({plain(', '.join(concept.labels))})"
         if concept.superseded_by:
-            line += f" superseded by {flatten(', '.join(concept.superseded_by))}"
-        lines.append(f"{line}: {flatten(concept.definition)}" if definitions else line)
+            line += f" superseded by {plain(', '.join(concept.superseded_by))}"
+        lines.append(f"{line}: {plain(concept.definition)}" if definitions else line)
     if memoir.concepts > len(result.concepts):
         lines.append(f"({len(result.concepts)} of {memoir.concepts} concepts)")
     return "\n".join(lines)
@@ -160,20 +160,20 @@ def added(result: ConceptResult) -> str:
 
 
 def added_tool(result: ConceptResult) -> str:
-    name, memoir = flatten(result.name), flatten(result.memoir)
+    name, memoir = plain(result.name), plain(result.memoir)
     line = f"Added concept '{name}' to memoir '{memoir}': {result.id}"
     return _with_masked(line, result.redacted)
 
 
 def refined(result: ConceptResult) -> str:
     return _with_masked(
-        f"Refined: {flatten(result.name)} {_gained(result)}", result.redacted
+        f"Refined: {plain(result.name)} {_gained(result)}", result.redacted
     )
 
 
 def refined_tool(result: ConceptResult) -> str:
     return _with_masked(
-        f"Refined '{flatten(result.name)}' {_gained(result)}", result.redacted
+        f"Refined '{plain(result.name)}' {_gained(result)}", result.redacted
     )
 
 
@@ -182,13 +182,13 @@ def _gained(result: ConceptResult) -> str:
 
 
 def concept_updated(result: ConceptResult) -> str:
-    labels = f" ({flatten(', '.join(result.labels))})" if result.labels else ""
-    line = f"Updated concept: {flatten(result.name)} {_gained(result)}{labels}"
+    labels = f" ({plain(', '.join(result.labels))})" if result.labels else ""
+    line = f"Updated concept: {plain(result.name)} {_gained(result)}{labels}"
     return _with_masked(line, result.redacted)
 
 
 def concept_deleted(result: DeleteConceptResult) -> str:
-    name, memoir = flatten(result.name), flatten(result.memoir)
+    name, memoir = plain(result.name), plain(result.memoir)
     links = "1 link" if result.links == 1 else f"{result.links} links"
     return f"Deleted concept: {name} from memoir '{memoir}' (with {links})"
 
@@ -201,20 +201,18 @@ def _with_masked(line: str, redacted: Sequence[str]) -> str:
 
 def found(result: ConceptsResult) -> str:
     """Blocks of concepts of one memoir."""
-    return _blocks(result.concepts, lambda c: f"{flatten(c.name)} {_state(c)}")
+    return _blocks(result.concepts, lambda c: f"{plain(c.name)} {_state(c)}")
 
 
 def found_everywhere(result: ConceptsResult) -> str:
     """Blocks for the command line, where each names its memoir."""
-    return _blocks(
-        result.concepts, lambda c: f"{flatten(c.name)} ({flatten(c.memoir)})"
-    )
+    return _blocks(result.concepts, lambda c: f"{plain(c.name)} ({plain(c.memoir)})")
 
 
 def found_everywhere_tool(result: ConceptsResult) -> str:
     return _blocks(
         result.concepts,
-        lambda c: f"{flatten(c.name)} ({flatten(c.memoir)}) {_state(c)}",
+        lambda c: f"{plain(c.name)} ({plain(c.memoir)}) {_state(c)}",
     )
 
 
@@ -222,7 +220,7 @@ def found_compact(result: ConceptsResult) -> str:
     if not result.concepts:
         return NO_CONCEPTS
     lines = (
-        f"[{flatten(c.memoir)}] {flatten(c.name)}: {flatten(c.definition)}"
+        f"[{plain(c.memoir)}] {plain(c.name)}: {plain(c.definition)}"
         for c in result.concepts
     )
     return "\n".join(lines)
@@ -245,12 +243,12 @@ def block(concept: ConceptRecord, heading: str) -> str:
         ("replaces", ", ".join(concept.replaces)),
         ("sources", ", ".join(concept.source_memory_ids)),
     ]
-    lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
+    lines = [f"{label}: {plain(text)}" for label, text in rows if text]
     return "\n".join([f"--- {heading} ---", *lines, ""])
 
 
 def arrow(link: GraphLink | LinkRecord, spell: Spell) -> str:
-    return f"{flatten(link.source)} --{spell(link.relation)}--> {flatten(link.target)}"
+    return f"{plain(link.source)} --{spell(link.relation)}--> {plain(link.target)}"
 
 
 def linked(result: LinkResult) -> str:
@@ -288,7 +286,7 @@ def _neighbors(result: NeighborsResult, spell: Spell) -> str:
     for one in result.neighbors:
         lines.append(arrow(one.link, spell))
         lines.append(
-            block(one.concept, f"{flatten(one.concept.name)} {_state(one.concept)}")
+            block(one.concept, f"{plain(one.concept.name)} {_state(one.concept)}")
         )
     return "\n".join(lines)
 
@@ -304,7 +302,7 @@ def inspected_tool(result: InspectResult) -> str:
 def _inspected(result: InspectResult, spell: Spell) -> str:
     """What has replaced the concept stands first, then itself and its graph."""
     shown = [*result.current, result.concept]
-    lines = [block(c, f"{flatten(c.name)} {_state(c)}") for c in shown]
+    lines = [block(c, f"{plain(c.name)} {_state(c)}") for c in shown]
     lines.append(f"Graph (depth={result.depth}):")
     lines += [f"  {arrow(link, spell)}" for link in result.links] or ["  (no links)"]
     if result.truncated:
@@ -319,9 +317,9 @@ def exported(result: ExportResult) -> str:
 def history(result: HistoryResult) -> str:
     concept = result.concept
     lines = [
-        f"{flatten(concept.name)} {_state(concept)} since "
+        f"{plain(concept.name)} {_state(concept)} since "
         f"{formats.local(concept.updated_at)} by {concept.origin}",
-        f"  {flatten(concept.definition)}",
+        f"  {plain(concept.definition)}",
     ]
     if result.revisions:
         lines.append("before (newest first):")
@@ -332,10 +330,10 @@ def history(result: HistoryResult) -> str:
 
 def _revision_lines(revision: RevisionRecord) -> Iterable[str]:
     who = ", ".join(filter(None, (revision.surface, revision.origin, revision.host)))
-    labels = f" ({flatten(', '.join(revision.labels))})" if revision.labels else ""
+    labels = f" ({plain(', '.join(revision.labels))})" if revision.labels else ""
     yield (
-        f"  {flatten(revision.name)} [r{revision.revision} "
+        f"  {plain(revision.name)} [r{revision.revision} "
         f"c{revision.confidence:.2f}]{labels} until {formats.local(revision.at)}, "
         f"{revision.operation} by {who}"
     )
-    yield f"    {flatten(revision.definition)}"
+    yield f"    {plain(revision.definition)}"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rich.console import Group
 from rich.table import Table
 
-from icm_site.text import flatten
 from memories import formats
 from memories.care_schemas import (
     ConsolidateResult,
@@ -23,6 +21,7 @@ from memories.care_schemas import (
     SuggestionRecord,
     SuggestionResult,
 )
+from memories.formats import plain
 from memories.schemas import MemoryRecord
 
 SHOWN = 40
@@ -44,9 +43,9 @@ def _suggestion_block(row: SuggestionRecord) -> str:
     return "\n".join(
         [
             f"--- {row.id} [{kind}, {row.status}] ---",
-            f"newer: {row.source_id} {flatten(row.source)}",
-            f"older: {row.target_id} {flatten(row.target)}",
-            f"why: {flatten(row.reason)} (likeness {row.score:.2f})",
+            f"newer: {row.source_id} {plain(row.source)}",
+            f"older: {row.target_id} {plain(row.target)}",
+            f"why: {plain(row.reason)} (likeness {row.score:.2f})",
             "",
         ]
     )
@@ -54,7 +53,7 @@ def _suggestion_block(row: SuggestionRecord) -> str:
 
 def suggestions_json(result: SuggestionListResult) -> str:
     rows = [row.model_dump(mode="json") for row in result.suggestions]
-    return json.dumps(rows, ensure_ascii=False, indent=2)
+    return formats.dumps(rows)
 
 
 def accepted(result: SuggestionResult) -> str:
@@ -73,8 +72,8 @@ def related(result: RelatedResult) -> str:
     if not result.related:
         return "No related memories."
     return "\n".join(
-        f"{row.hops} away: {row.memory.id} [{flatten(row.memory.topic)}] "
-        f"{flatten(row.memory.summary)}"
+        f"{row.hops} away: {row.memory.id} [{plain(row.memory.topic)}] "
+        f"{plain(row.memory.summary)}"
         for row in result.related
     )
 
@@ -83,7 +82,7 @@ def related_json(result: RelatedResult) -> str:
     rows = [
         formats.json_record(row.memory) | {"hops": row.hops} for row in result.related
     ]
-    return json.dumps(rows, ensure_ascii=False, indent=2)
+    return formats.dumps(rows)
 
 
 def decayed(result: DecayResult) -> str:
@@ -92,7 +91,7 @@ def decayed(result: DecayResult) -> str:
 
 def pruned(result: PruneResult) -> str:
     count = len(result.memories)
-    lines = [f"{m.id}  {m.weight:.3f}  {flatten(m.topic)}" for m in result.memories]
+    lines = [f"{m.id}  {m.weight:.3f}  {plain(m.topic)}" for m in result.memories]
     if result.dry_run:
         return "\n".join([*lines, f"Would prune {count} memories."])
     line = f"Pruned {count} memories (weight below {result.threshold:g})."
@@ -105,7 +104,7 @@ def health(result: HealthResult) -> str:
     if not result.topics:
         return "No topics yet."
     lines = [
-        f"{flatten(row.topic)}: {row.status}, {row.entries} entries, average weight "
+        f"{plain(row.topic)}: {row.status}, {row.entries} entries, average weight "
         f"{row.average_weight:.3f}, {row.stale} stale, average access "
         f"{row.average_access:.1f}"
         for row in result.topics
@@ -121,7 +120,7 @@ def health_table(result: HealthResult) -> Group | str:
         table.add_column(name, justify="right")
     for row in result.topics:
         table.add_row(
-            formats.cell(row.topic),
+            plain(row.topic),
             row.status,
             str(row.entries),
             f"{row.average_weight:.3f}",
@@ -131,7 +130,7 @@ def health_table(result: HealthResult) -> Group | str:
 
 
 def health_json(result: HealthResult) -> str:
-    return result.model_dump_json(indent=2)
+    return formats.escaped(result.model_dump_json(indent=2))
 
 
 def _health_line(result: HealthResult) -> str:
@@ -145,15 +144,15 @@ def _health_line(result: HealthResult) -> str:
             "are only joined."
         )
     if result.full_memoirs:
-        names = ", ".join(flatten(name) for name in result.full_memoirs)
+        names = ", ".join(plain(name) for name in result.full_memoirs)
         line += f"\nMemoirs over their threshold: {names}"
     return line
 
 
 def consolidated(result: ConsolidateResult) -> str:
-    head = f"Consolidated topic: {flatten(result.topic)}"
+    head = f"Consolidated topic: {plain(result.topic)}"
     if result.id is None:
-        head = f"Would consolidate topic: {flatten(result.topic)}"
+        head = f"Would consolidate topic: {plain(result.topic)}"
     count = len(result.replaced)
     line = f"{head} ({count} replaced, {result.left} left, {result.critical} critical)"
     if result.id is None:
@@ -164,7 +163,7 @@ def consolidated(result: ConsolidateResult) -> str:
 def consolidated_command(result: ConsolidateResult) -> str:
     if result.id is None:
         return consolidated(result)
-    topic = flatten(result.topic)
+    topic = plain(result.topic)
     count = len(result.replaced)
     if result.kept_originals:
         lines = [f"Consolidated {count} memories from '{topic}' into {result.id}."]
@@ -197,7 +196,7 @@ def purged(result: PurgeResult) -> str:
 
 
 def _short(memories: Sequence[MemoryRecord]) -> list[str]:
-    lines = [f"  {m.id} {flatten(m.summary)[:SHOWN_CHARS]}" for m in memories[:SHOWN]]
+    lines = [f"  {m.id} {plain(m.summary)[:SHOWN_CHARS]}" for m in memories[:SHOWN]]
     more = len(memories) - SHOWN
     return [*lines, f"  … and {more} more"] if more > 0 else lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -12,7 +11,18 @@ from icm_site.text import cut, flatten
 from memories.schemas import MemoryRecord
 
 RAW_BYTES = 2048
-CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+# What moves a terminal's cursor, changes its colours or turns the reading direction.
+_C1 = range(0x80, 0xA0)
+_TURNS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# C0 as the pictures that Unicode has of them, so that nothing is lost unseen.
+_SEEN = (
+    {code: 0x2400 + code for code in range(0x20)}
+    | {ord("\t"): " ", 0x7F: 0x2421}
+    | dict.fromkeys(_C1, "\ufffd")
+    | dict.fromkeys(_TURNS)
+)
+# JSON escapes C0 alone, and TOML forbids a bare DEL.
+_ESCAPED = {code: f"\\u{code:04x}" for code in (0x7F, *_C1, *_TURNS)}
 
 
 def toon(records: Sequence[MemoryRecord]) -> str:
@@ -37,10 +47,25 @@ def toon(records: Sequence[MemoryRecord]) -> str:
 
 
 def _toon_cell(value: str) -> str:
-    text = flatten(value)
+    text = plain(value)
     if any(mark in text for mark in ',"'):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def plain(text: str) -> str:
+    """A stored text as people see it: on one line, and unable to act on a terminal."""
+    return flatten(text).translate(_SEEN)
+
+
+def dumps(value: object, *, indent: int | None = 2) -> str:
+    """JSON that is readable in any language, and unable to act on a terminal."""
+    return escaped(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def escaped(text: str) -> str:
+    """JSON or TOML whose strings have no bare character that acts on a terminal."""
+    return text.translate(_ESCAPED)
 
 
 def detail(records: Sequence[MemoryRecord]) -> str:
@@ -79,7 +104,7 @@ def heading(record: MemoryRecord) -> str:
 
 
 def _lines(rows: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{label + ':':12} {flatten(text)}" for label, text in rows if text]
+    return [f"{label + ':':12} {plain(text)}" for label, text in rows if text]
 
 
 def shown_raw(record: MemoryRecord) -> str:
@@ -109,7 +134,7 @@ def shown_explanation(record: MemoryRecord) -> str:
 
 def as_json(records: Sequence[MemoryRecord]) -> str:
     """A pretty JSON array with every field; absent scores are left out."""
-    return json.dumps([json_record(r) for r in records], ensure_ascii=False, indent=2)
+    return dumps([json_record(r) for r in records])
 
 
 def json_record(record: MemoryRecord) -> dict[str, object]:
@@ -154,13 +179,7 @@ def _toml_table(record: MemoryRecord) -> str:
 def _toml(value: object) -> str:
     # A JSON string, number or list of strings is TOML too, but for the bare DEL
     # character and escaped surrogate pairs.
-    text = json.dumps(value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007f")
-
-
-def cell(text: str) -> str:
-    """A text in a drawn table: one line, and no character that moves the cursor."""
-    return CONTROLS.sub(" ", flatten(text))
+    return dumps(value, indent=None)
 
 
 def local(moment: datetime) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 
 from rich.table import Table
 
-from icm_site.text import flatten
 from memories import formats
+from memories.formats import plain
 from memories.schemas import (
     EmbeddingsResult,
     EmbedResult,
@@ -74,14 +73,14 @@ def _store_notes(result: StoreResult) -> list[str]:
     if result.supersedes:
         notes.append(f"Replaces: {result.supersedes}")
     notes += [
-        f"may update {row.id}: {flatten(row.summary)[:CLOSE_CHARS]} ({row.reason})"
+        f"may update {row.id}: {plain(row.summary)[:CLOSE_CHARS]} ({row.reason})"
         for row in result.close
     ]
     if result.redacted:
         notes.append(f"Masked before storing: {', '.join(result.redacted)}")
     if result.in_topic > CONSOLIDATE_ABOVE:
         notes.append(
-            f"Topic '{flatten(result.topic)}' now holds {result.in_topic} memories; "
+            f"Topic '{plain(result.topic)}' now holds {result.in_topic} memories; "
             "consider merging them into one summary."
         )
     return notes
@@ -114,7 +113,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("corrected by", record.corrected_by or ""),
         ("found by", formats.shown_explanation(record)),
     ]
-    lines = [f"{label}: {flatten(text)}" for label, text in rows if text]
+    lines = [f"{label}: {plain(text)}" for label, text in rows if text]
     return "\n".join([formats.heading(record), *lines, ""])
 
 
@@ -125,7 +124,7 @@ def recalled_compact(result: RecallResult) -> str:
 
 
 def _compact_line(record: MemoryRecord) -> str:
-    line = f"[{flatten(record.topic)}] {flatten(record.summary)}"
+    line = f"[{plain(record.topic)}] {plain(record.summary)}"
     new = record.corrected_by
     return f"{line} (corrected by {new})" if new else line
 
@@ -133,7 +132,7 @@ def _compact_line(record: MemoryRecord) -> str:
 def recalled_json(result: RecallResult) -> str:
     """Hits for programs behind MCP: absent values left out."""
     rows = [_short_json(hit) for hit in result.hits]
-    return json.dumps(rows, ensure_ascii=False)
+    return formats.dumps(rows, indent=None)
 
 
 def _short_json(record: MemoryRecord) -> dict[str, object]:
@@ -182,7 +181,7 @@ def recall_notes(result: RecallResult) -> str:
 def shown(result: GetResult) -> str:
     """One memory with its history; a plain answer where there is none."""
     if result.memory is None:
-        return f"Memory not found: {flatten(result.id)}"
+        return f"Memory not found: {plain(result.id)}"
     return formats.block(result.memory) + "\n" + history(result)
 
 
@@ -191,12 +190,12 @@ def shown_json(result: GetResult) -> str:
         return "null"
     value = formats.json_record(result.memory)
     value["history"] = [entry.model_dump(mode="json") for entry in result.history]
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return formats.dumps(value)
 
 
 def history(result: GetResult) -> str:
     if result.memory is None:
-        return f"Memory not found: {flatten(result.id)}"
+        return f"Memory not found: {plain(result.id)}"
     lines = [line for entry in result.history for line in _entry_lines(entry)]
     return "\n".join(["history (newest first):", *lines])
 
@@ -219,8 +218,8 @@ def _entry_lines(entry: HistoryEntry) -> list[str]:
 
 
 def _value(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = flatten(text)
+    text = value if isinstance(value, str) else formats.dumps(value, indent=None)
+    text = plain(text)
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 
@@ -233,11 +232,11 @@ def listed_table(result: ListResult) -> Table | str:
     for memory in result.memories:
         table.add_row(
             memory.id,
-            formats.cell(memory.topic),
+            plain(memory.topic),
             memory.importance.value,
             f"{memory.weight:.3f}",
             formats.local(memory.created_at),
-            formats.cell(memory.summary),
+            plain(memory.summary),
         )
     return table
 
@@ -271,7 +270,7 @@ def forgotten_tool(result: ForgetResult) -> str:
 
 def _forgotten(word: str, result: ForgetResult, *, command: str) -> str:
     if result.topic is not None:
-        line = f"Deleted {result.count} memories from topic: {flatten(result.topic)}"
+        line = f"Deleted {result.count} memories from topic: {plain(result.topic)}"
     else:
         line = f"{word}: {result.id}"
     if result.change is None:
@@ -293,33 +292,33 @@ def topics_table(result: TopicsResult) -> Table | str:
     table = Table("Topic")
     table.add_column("Count", justify="right")
     for row in result.topics:
-        table.add_row(formats.cell(row.topic), str(row.count))
+        table.add_row(plain(row.topic), str(row.count))
     return table
 
 
 def topics_json(result: TopicsResult) -> str:
     rows = [row.model_dump() for row in result.topics]
-    return json.dumps(rows, ensure_ascii=False, indent=2)
+    return formats.dumps(rows)
 
 
 def topics_tool(result: TopicsResult) -> str:
     """Plain topics first, then those with a colon grouped under their prefix."""
     if not result.topics:
         return "No topics yet."
-    plain = [row for row in result.topics if ":" not in row.topic]
+    single = [row for row in result.topics if ":" not in row.topic]
     grouped = [row for row in result.topics if ":" in row.topic]
-    lines = ["Topics:", *(f"  {flatten(r.topic)} ({r.count})" for r in plain)]
+    lines = ["Topics:", *(f"  {plain(r.topic)} ({r.count})" for r in single)]
     grouped.sort(key=lambda row: row.topic.partition(":")[0])
     for prefix, rows in groupby(grouped, key=lambda row: row.topic.partition(":")[0]):
         members = list(rows)
-        lines.append(f"[{flatten(prefix)}] ({sum(r.count for r in members)} total):")
-        lines += [f"  {flatten(row.topic)} ({row.count})" for row in members]
+        lines.append(f"[{plain(prefix)}] ({sum(r.count for r in members)} total):")
+        lines += [f"  {plain(row.topic)} ({row.count})" for row in members]
     return "\n".join(lines)
 
 
 def renamed(result: RenameTopicResult) -> str:
     line = (
-        f"Renamed topic: {flatten(result.old)} -> {flatten(result.new)} "
+        f"Renamed topic: {plain(result.old)} -> {plain(result.new)} "
         f"({result.moved} memories"
     )
     merged = f", {result.merged} merged with equal ones" if result.merged else ""
@@ -352,7 +351,7 @@ def stats(result: StatsResult) -> str:
 
 
 def stats_json(result: StatsResult) -> str:
-    return result.model_dump_json(indent=2)
+    return formats.escaped(result.model_dump_json(indent=2))
 
 
 def embedded(result: EmbedResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from memories import formats
+from memories.formats import plain
 from memories.token_schemas import (
     TokenCreateResult,
     TokenListResult,
@@ -27,7 +28,7 @@ def listed(result: TokenListResult) -> Table | str:
     table = Table("Name", "May", "Created", "Last used")
     for token in result.tokens:
         table.add_row(
-            formats.cell(token.name),
+            plain(token.name),
             "read" if token.read_only else "read and write",
             formats.local(token.created_at),
             formats.local(token.last_used) if token.last_used else "never",
@@ -36,7 +37,7 @@ def listed(result: TokenListResult) -> Table | str:
 
 
 def listed_json(result: TokenListResult) -> str:
-    return result.model_dump_json(indent=2)
+    return formats.escaped(result.model_dump_json(indent=2))
 
 
 def revoked(result: TokenRevokeResult) -> str:
