@@ -14,6 +14,7 @@ from feedback.indexes import INDEX
 from feedback.models import Feedback
 from icm_site import text
 from memories import rank
+from memories.listing import LIMIT
 from memories.models import topic_key
 from memories.rank import WordHits
 
@@ -77,7 +78,7 @@ def listed(topic: str | None = None, *, limit: int) -> list[Feedback]:
     rows = Feedback.objects.with_memories()
     if topic and topic.strip():
         rows = rows.in_topic(topic)
-    return list(rows[: max(0, limit)])
+    return list(rows[: min(max(0, limit), LIMIT)])
 
 
 def _ranked(query: str, topic: str | None, limit: int) -> dict[int, float]:

@@ -17,7 +17,7 @@ def topic(value: str, clean: Cleaner) -> str:
 
 def text(name: str, value: str, clean: Cleaner, *, blank: bool = False) -> str:
     """One of the texts as given, secrets masked. Raises InvalidInput."""
-    if not value.strip():
+    if not validation.is_seen(value):
         if blank:
             return ""
         raise InvalidInput(f"{name} must not be empty")
@@ -28,9 +28,7 @@ def text(name: str, value: str, clean: Cleaner, *, blank: bool = False) -> str:
 
 def source(value: str, clean: Cleaner) -> str:
     """Where a record comes from, in one line. Raises InvalidInput."""
-    value = _checked("source", value.strip(), SOURCE_CHARS)
-    if any(mark in value for mark in "\n\r\t"):
-        raise InvalidInput("source must be one line without tab characters")
+    value = _checked("source", validation.one_line("source", value), SOURCE_CHARS)
     return _checked("source", clean(value), SOURCE_CHARS)
 
 

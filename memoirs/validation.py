@@ -8,6 +8,7 @@ from icm_site.errors import InvalidInput, NotFound
 from icm_site.ulid import is_ulid
 from memories.cleaner import Cleaner
 from memories.models import Memory
+from memories.validation import is_seen, one_line
 
 NAME_BYTES = 255
 TEXT_BYTES = 10_000
@@ -17,8 +18,8 @@ SOURCES = 500
 
 def name(kind: str, value: str, clean: Cleaner) -> str:
     """A name without outer blanks, secrets masked. Raises InvalidInput."""
-    value = _line(kind, value)
-    if not value:
+    value = one_line(kind, value)
+    if not is_seen(value):
         raise InvalidInput(f"{kind} must not be empty")
     _limited(kind, value, NAME_BYTES)
     return _limited(kind, clean(value), NAME_BYTES)
@@ -27,7 +28,7 @@ def name(kind: str, value: str, clean: Cleaner) -> str:
 def text(kind: str, value: str, clean: Cleaner, *, blank: bool = False) -> str:
     """A definition or description as given, secrets masked. Raises InvalidInput."""
     _encodable(kind, value)
-    if not blank and not value.strip():
+    if not blank and not is_seen(value):
         raise InvalidInput(f"{kind} must not be empty")
     if "\0" in value:
         raise InvalidInput(f"{kind} must not contain NUL characters")
@@ -41,7 +42,7 @@ def label(value: str) -> str:
 
     Raises InvalidInput.
     """
-    namespace, colon, rest = _line("label", value).partition(":")
+    namespace, colon, rest = one_line("label", value).partition(":")
     if not colon:
         namespace, rest = "tag", namespace
     namespace, rest = namespace.strip(), rest.strip()
@@ -77,13 +78,6 @@ def _known(ulids: Sequence[str]) -> set[str]:
         return set()
     rows = Memory.objects.filter(ulid__in=ulids)
     return set(rows.values_list("ulid", flat=True))
-
-
-def _line(kind: str, value: str) -> str:
-    value = _encodable(kind, value).strip()
-    if any(mark in value for mark in "\0\n\r\t"):
-        raise InvalidInput(f"{kind} must be one line without NUL or tab characters")
-    return value
 
 
 def _encodable(kind: str, value: str) -> str:

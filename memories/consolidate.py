@@ -79,8 +79,8 @@ def _chosen(live: Sequence[Memory], ids: Sequence[str], topic: str) -> list[Memo
     known = {memory.ulid for memory in mergeable}
     if unknown := sorted(wanted - known):
         raise Conflict(
-            f"nothing was replaced: {unknown[0]} is not a live, not critical memory "
-            f"of topic {topic}"
+            f"nothing was replaced: {unknown[0][:64]} is not a live, not critical "
+            f"memory of topic {topic}"
         )
     return [memory for memory in mergeable if memory.ulid in wanted]
 

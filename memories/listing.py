@@ -15,7 +15,8 @@ SORTS = {
     "created": ("-created_at", "-id"),
     "accessed": ("-usage__last_accessed", "-id"),
 }
-LIMIT = 10_000
+# Rows of a list without a limit, and with the highest.
+LIMIT, HIGHEST = 10_000, 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ def listed(
     rows = Memory.objects.live().with_usage()
     if topic is not None:
         rows = rows.in_topic(validation.topic(topic))
-    bound = LIMIT if limit is None else max(limit, 0)
+    bound = LIMIT if limit is None else min(max(limit, 0), HIGHEST)
     return list(rows.order_by(*SORTS[sort])[:bound]), rows.count()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -17,10 +19,14 @@ Level = Annotated[
 
 
 def _words(value: object) -> object:
-    """Keywords as a list, also from a comma list or a single word."""
-    if isinstance(value, str):
-        return value.split(",")
-    return value
+    """Keywords as a list, also from a comma list or a list that is written as JSON."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        # Not a list after all: a keyword may begin like one.
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value.split(",")
 
 
 Keywords = Annotated[list[str], BeforeValidator(_words)]

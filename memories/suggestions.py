@@ -10,6 +10,7 @@ from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from icm_site.ulid import is_ulid
 from memories import history, links, merge
+from memories.listing import LIMIT
 from memories.models import Change, Memory, State, Suggestion
 from memories.store import Stored
 
@@ -80,7 +81,7 @@ def listed(
     rows = Suggestion.objects.select_related("source", "target").filter(status=status)
     if status == Suggestion.Status.OPEN:
         rows = rows.filter(source__state=State.LIVE, target__state=State.LIVE)
-    return list(rows[: max(0, limit)])
+    return list(rows[: min(max(0, limit), LIMIT)])
 
 
 def find(identifier: str) -> Suggestion:

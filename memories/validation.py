@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from icm_site.errors import InvalidInput
@@ -13,20 +14,36 @@ KEYWORDS = 50
 KEYWORD_BYTES = 255
 
 
+# Blanks, line ends and what has no form of its own, such as a zero-width space.
+UNSEEN = {"Cc", "Cf", "Zl", "Zp", "Zs"}
+BREAKING = {"Cc", "Zl", "Zp"}
+
+
 def topic(value: str) -> str:
     """The topic without outer blanks. Raises InvalidInput."""
-    value = _encodable("topic", value).strip()
-    if not value:
+    value = one_line("topic", value)
+    if not is_seen(value):
         raise InvalidInput("topic must not be empty")
-    if any(mark in value for mark in "\0\n\r\t"):
-        raise InvalidInput("topic must be one line without NUL or tab characters")
     return _limited("topic", value, TOPIC_BYTES)
+
+
+def one_line(name: str, value: str) -> str:
+    """A value without outer blanks, if it is one line of text. Raises InvalidInput."""
+    value = _encodable(name, value).strip()
+    if any(unicodedata.category(char) in BREAKING for char in value):
+        raise InvalidInput(f"{name} must be one line without NUL, tab or the like")
+    return value
+
+
+def is_seen(value: str) -> bool:
+    """Whether a text has a character that can be seen."""
+    return any(unicodedata.category(char) not in UNSEEN for char in value)
 
 
 def summary(value: str, *, name: str = "content") -> str:
     """The text of a memory as given. Raises InvalidInput."""
     _encodable(name, value)
-    if not value.strip():
+    if not is_seen(value):
         raise InvalidInput(f"{name} must not be empty")
     return _limited(name, _without_nul(name, value), TEXT_BYTES)
 
@@ -42,7 +59,7 @@ def raw_excerpt(value: str | None) -> str | None:
 def keywords(values: Iterable[str]) -> list[str]:
     """Keywords trimmed, empty and repeated ones dropped. Raises InvalidInput."""
     trimmed = (_encodable("keyword", value).strip() for value in values)
-    unique = list(dict.fromkeys(word for word in trimmed if word))
+    unique = list(dict.fromkeys(word for word in trimmed if is_seen(word)))
     if len(unique) > KEYWORDS:
         raise InvalidInput(f"at most {KEYWORDS} keywords are kept, {len(unique)} given")
     for word in unique:

@@ -189,7 +189,7 @@ REFUSED: list[tuple[Callable[[], object], type[IcmError], str]] = [
     (
         lambda: make_memoir("a\nb"),
         InvalidInput,
-        "name must be one line without NUL or tab characters",
+        "name must be one line without NUL, tab or the like",
     ),
     (lambda: make_memoir("\ud800"), InvalidInput, "name is not valid Unicode text"),
     (

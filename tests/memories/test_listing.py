@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from icm_site.errors import InvalidInput
 from memories import listing, records, store
 from memories.models import Memory, MemoryUsage
-from tests.factories import CALLER, make_memory
+from tests.factories import CALLER, make_memory, perform
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -125,3 +125,10 @@ def test_more_records_than_a_query_takes_keep_their_order(
     shown = records.records(rows, scores=scores)
     assert [row.summary for row in shown] == [f"fact {n}" for n in range(7)]
     assert [row.score for row in shown] == list(scores.values())
+
+
+def test_a_limit_beyond_all_numbers_of_the_database_is_the_highest() -> None:
+    make_memory()
+    assert perform("memory_list", all=True, limit=10**30).total == 1
+    assert perform("suggestion_list", limit=10**30).suggestions == []
+    assert perform("feedback_list", limit=10**30).feedback == []

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from icm_site.errors import InvalidInput
 from memories import store, validation
 from memories.models import Importance, Memory
+from memories.schemas import StoreParams
 from tests.factories import CALLER, make_memory
 
 Write = Callable[..., Any]
@@ -86,3 +88,48 @@ def test_keywords_are_trimmed_and_unique_in_order() -> None:
 
 def test_outer_blanks_of_a_topic_go_and_inner_ones_stay() -> None:
     assert validation.topic("\u3000 my  topic \n") == "my  topic"
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\ufeff \u202e", "\x1c", "\u2028"])
+def test_what_nobody_sees_is_empty(unseen: str) -> None:
+    for check in (validation.topic, validation.summary):
+        with pytest.raises(InvalidInput, match="must not be empty|must be one line"):
+            check(unseen)
+    assert validation.keywords([unseen, "a"]) == ["a"]
+
+
+@pytest.mark.parametrize("mark", ["\x1b", "\x07", "\x9b", "\u2028", "\v", "\x7f"])
+def test_a_topic_has_no_character_that_breaks_or_steers_a_line(mark: str) -> None:
+    with pytest.raises(InvalidInput, match="topic must be one line"):
+        validation.topic(f"a{mark}b")
+
+
+def test_names_of_joined_emoji_and_of_any_script_are_topics() -> None:
+    for name in ("👩\u200d💻", "می\u200cخواهم", "日本語", "é"):
+        assert validation.topic(name) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("a, b,,a", ["a", "b"]),
+        ('["a, b", "c"]', ["a, b", "c"]),
+        ('["a", 1]', None),
+        ("[x], y", ["[x]", "y"]),
+        ("[" * 5_000, None),
+        ("[]", []),
+        (["a,b"], ["a,b"]),
+    ],
+)
+def test_keywords_come_as_a_list_or_as_a_text_of_one(
+    given: Any, kept: list[str] | None
+) -> None:
+    def parsed() -> list[str]:
+        fields = {"topic": "t", "content": "A fact.", "keywords": given}
+        return validation.keywords(StoreParams.model_validate(fields).keywords)
+
+    if kept is None:
+        with pytest.raises((InvalidInput, ValidationError)):
+            parsed()
+    else:
+        assert parsed() == kept
