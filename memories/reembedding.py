@@ -51,22 +51,33 @@ def migrate(
             copy = backup.backup(
                 source, backup.default_target(source, datetime.now(UTC))
             )
-        done = embedding.embed_all(
-            embedding.missing(target),
-            model,
-            batch_size=batch_size,
-            progress=progress,
-            migrating=True,
-        )
-        if done.errors == 0:
-            _switch(model)
+        done = Embedded(done=0, total=0, errors=0)
+        while not (done.errors or _switched(model)):
+            part = embedding.embed_all(
+                embedding.missing(target),
+                model,
+                batch_size=batch_size,
+                progress=progress,
+                migrating=True,
+            )
+            done = Embedded(
+                done=done.done + part.done,
+                total=done.total + part.total,
+                errors=part.errors,
+            )
     return done, copy
 
 
-def _switch(model: embedder.Embedder) -> None:
-    """Make the new model the database's own, and the vector index with it."""
+def _switched(model: embedder.Embedder) -> bool:
+    """Make the new model the database's own, and the vector index with it.
+
+    False while a memory lacks its vector, such as one that was stored meanwhile.
+    """
     with transaction.atomic():
+        if embedding.missing(model.name).exists():
+            return False
         Metadata.objects.write(embedding.MODEL_KEY, model.name)
         Metadata.objects.write(embedding.SIZE_KEY, str(model.dimensions))
         MemoryVector.objects.exclude(model=model.name).delete()
         indexes.remake_vectors_if_possible()
+    return True

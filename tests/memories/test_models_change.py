@@ -104,6 +104,27 @@ def test_a_migration_makes_a_backup_first(two_models: OtherEmbedder) -> None:
     copy.unlink()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_is_stored_during_a_migration_has_its_vector_too(
+    two_models: OtherEmbedder,
+) -> None:
+    embedding.embed_missing([make_memory()])
+    configure("other/model")
+    late: list[Memory] = []
+
+    def store_one(done: int, total: int) -> None:
+        if not late:
+            late.append(make_memory("A fact that came in between."))
+            embedding.embed_missing(late)
+
+    done, copy = reembedding.migrate(progress=store_one)
+    assert copy is not None
+    copy.unlink()
+    assert (done.done, done.errors) == (2, 0)
+    assert embedding.database_model() == two_models.name
+    assert list(late[0].vectors.values_list("model", flat=True)) == [two_models.name]
+
+
 @pytest.mark.django_db
 def test_a_model_that_cannot_be_had_changes_nothing(
     two_models: OtherEmbedder,
