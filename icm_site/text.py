@@ -3,7 +3,9 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable
+
+from icm_site.stem import first_letters, stem
 
 QUERY_BYTES = 10_000
 QUERY_WORDS = 100
@@ -30,10 +32,12 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
+UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 # Possessive and anchored at the start of a run: linear on 64 kB without a space.
 _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+")
 _PLAIN_WORD = re.compile(r"\w+")
+_ASCII_WORD = re.compile("[a-z0-9]+")
+_SEPARATOR = re.compile("[._-]")
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
 _ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
@@ -41,11 +45,6 @@ _ARABIC_LETTERS = str.maketrans("أإآةى", "اااهي")
 _ARABIC_ARTICLE = re.compile(
     "(?<![\u0620-\u064a])(?:[وبكف]?ال|لل)(?=[\u0620-\u064a]{3})"
 )
-# Words keep their first letters only: the one stemmer that serves every inflected
-# language without knowing which it is. Porter in the index then finishes English.
-# Measured (docs/how-search-works.md): 6 in Latin script, 5 in the others.
-STEM_LATIN, STEM_OTHER = 6, 5
-_LONG_WORD = re.compile(r"(?<![^\W_])(?:[^\W\d_]|[\u0900-\u0dff]){6,}")
 
 
 def normalise(text: str) -> str:
@@ -94,18 +93,19 @@ def _lower(text: str) -> str:
 def index_text(text: str) -> str:
     """What the full-text index stores of a text: its words in index form.
 
-    Normalised, without accents, each word cut to its first letters. Unspaced scripts
-    become overlapping pairs ("日本語" -> "日本 本語 語": the last character stands
-    alone so that a prefix search for one character finds every place). An identifier
-    gains its parts and its form without separators, which a leading "0" saves from
-    being cut ("getUser" -> "getuse get user 0getuser", "UTF-8" -> "utf-8 utf8").
+    They are separated by single spaces, so that `split` gives what the index holds:
+    normalised, without accents, each cut down by `stem`. Unspaced scripts become
+    overlapping pairs ("日本語" -> "日本 本語 語": the last character stands alone so
+    that a prefix search for one character finds every place). An identifier gains its
+    parts and its form without separators, which a leading "0" saves from being cut
+    ("getUser" -> "getuse get user 0getuser", "UTF-8" -> "utf8 utf 8").
     """
-    return _stem(_pairs(_fold(text), tail=True))
+    return " ".join(map(stem, _words(_pairs(_fold(text, _with_forms), tail=True))))
 
 
-def _fold(text: str) -> str:
+def _fold(text: str, identifier: Callable[[re.Match[str]], str]) -> str:
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    folded = normalise(_IDENTIFIER.sub(_with_parts, plain))
+    folded = normalise(_IDENTIFIER.sub(identifier, plain))
     if folded.isascii():
         return folded
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
@@ -113,28 +113,24 @@ def _fold(text: str) -> str:
     return _ARABIC_ARTICLE.sub("", composed)
 
 
-def _stem(text: str) -> str:
-    return _LONG_WORD.sub(_first_letters, text)
+def _parts(match: re.Match[str]) -> str:
+    """The parts of an identifier."""
+    return " ".join(_CASE_CHANGE.sub(" ", piece) for piece in _pieces(match[0]))
 
 
-def _first_letters(match: re.Match[str]) -> str:
-    word = match[0]
-    return word[: STEM_LATIN if word.isascii() else STEM_OTHER]
-
-
-def _with_parts(match: re.Match[str]) -> str:
-    whole = match[0]
-    pieces = re.split(r"[._-]", whole)
-    parts = [part for piece in pieces for part in _CASE_CHANGE.split(piece)]
-    if len(parts) == 1:
+def _with_forms(match: re.Match[str]) -> str:
+    """The parts of an identifier, and its forms as a whole."""
+    whole, pieces = match[0], _pieces(match[0])
+    parts = _parts(match)
+    if parts == whole:
         return whole
-    words = [whole, *(parts if len(parts) > len(pieces) else ())]
     joined = "".join(pieces).lower()
-    if len(pieces) > 1:
-        words.append(joined)
-    if len(whole) <= COMPOUND_CHARS and _stem(joined) != joined:
-        words.append(f"0{joined}")
-    return " ".join(words)
+    cut = first_letters(joined) != joined and len(whole) <= COMPOUND_CHARS
+    return f"{joined} {parts} 0{joined}" if cut else f"{joined} {parts}"
+
+
+def _pieces(identifier: str) -> list[str]:
+    return _SEPARATOR.split(identifier)
 
 
 def _pairs(text: str, *, tail: bool) -> str:
@@ -148,7 +144,7 @@ def _pairs(text: str, *, tail: bool) -> str:
             pairs.append(run[-1])
         return f" {' '.join(pairs)} "
 
-    return _RUN.sub(split, text)
+    return UNSPACED_RUN.sub(split, text)
 
 
 def index_words(query: str) -> list[str]:
@@ -156,8 +152,11 @@ def index_words(query: str) -> list[str]:
 
     Uses the first 10 000 bytes of the query.
     """
-    folded = _stem(_pairs(_fold(cut(query, QUERY_BYTES)), tail=False))
-    return list(dict.fromkeys(_words(folded)))
+    return list(dict.fromkeys(map(stem, _query_words(query, _with_forms))))
+
+
+def _query_words(query: str, identifier: Callable[[re.Match[str]], str]) -> list[str]:
+    return _words(_pairs(_fold(cut(query, QUERY_BYTES), identifier), tail=False))
 
 
 def plain_words(query: str) -> list[str]:
@@ -168,24 +167,28 @@ def plain_words(query: str) -> list[str]:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is of a script written without spaces."""
-    return bool(_RUN.match(word))
+    return bool(UNSPACED_RUN.match(word))
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The distinct words of a text for comparing it: cut as for the index."""
-    return frozenset(_PLAIN_WORD.findall(_stem(_pairs(normalise(text), tail=False))))
+    """The distinct words of a text for comparing it, cut to their first letters."""
+    words = first_letters(_pairs(normalise(text), tail=False))
+    return frozenset(_PLAIN_WORD.findall(words))
 
 
-def _words(text: str) -> Iterator[str]:
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
     # Marks belong to words: without them Hindi falls apart at each vowel sign.
-    return iter("".join(c if _in_word(c) else " " for c in text).split())
+    return "".join(c if _in_word(c) else " " for c in text).split()
 
 
 def _in_word(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char)[0] in "LMN"
 
 
-STOP_WORDS = frozenset(_stem(_FUNCTION_WORDS).split())
+STOP_WORDS = frozenset(first_letters(_FUNCTION_WORDS).split())
+_STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
 def search_words(query: str) -> list[str]:
@@ -193,14 +196,29 @@ def search_words(query: str) -> list[str]:
 
     A query of stop words alone keeps them.
     """
-    words = index_words(query)
-    return ([w for w in words if w not in STOP_WORDS] or words)[:QUERY_WORDS]
+    return _search_words(query, _with_forms)
+
+
+def spare_words(query: str) -> frozenset[str]:
+    """Those of the search words that a text need not hold to answer all of the query.
+
+    They are the forms of an identifier as a whole: its parts say the same.
+    """
+    if not any(_parts(match) != match[0] for match in _IDENTIFIER.finditer(query)):
+        return frozenset()
+    return frozenset(search_words(query)) - frozenset(_search_words(query, _parts))
+
+
+def _search_words(query: str, identifier: Callable[[re.Match[str]], str]) -> list[str]:
+    words = _query_words(query, identifier)
+    asked = [word for word in words if word not in _STOP_WORDS] or words
+    return list(dict.fromkeys(map(stem, asked)))[:QUERY_WORDS]
 
 
 def match_term(word: str) -> str:
     """One index word as an FTS5 term: quoted; one CJK character as a prefix."""
     quoted = '"' + word.replace('"', '""') + '"'
-    return f"{quoted}*" if len(word) == 1 and _RUN.match(word) else quoted
+    return f"{quoted}*" if len(word) == 1 and UNSPACED_RUN.match(word) else quoted
 
 
 def match_expression(query: str) -> str:

@@ -2,7 +2,8 @@
 
 SEARCHABLE = "('live', 'superseded')"
 
-TOKENIZER = "porter unicode61 remove_diacritics 2 categories ''L* M* N* Co''"
+# `index_text` has made the words; nothing but its spaces may part them.
+TOKENIZER = "ascii"
 
 CREATE_VIEW = f"""
 CREATE VIEW memories_searchable AS
@@ -30,6 +31,14 @@ INSERT INTO memories_fts(
 SELECT 'delete', old.id, old.topic_index, old.summary_index, old.keywords_index
 """
 
+# A new value whenever words of a row change other than by a new row: a process that
+# keeps words in memory then reads them anew.
+WORDS_STAMP = """
+INSERT INTO icm_metadata(key, value)
+VALUES ('words_rewritten', hex(randomblob(8)))
+ON CONFLICT(key) DO UPDATE SET value = excluded.value
+"""
+
 FTS_TRIGGERS: list[str] = [
     f"""
 CREATE TRIGGER memories_fts_insert AFTER INSERT ON memories
@@ -39,7 +48,10 @@ BEGIN {_INSERT}; END
     f"""
 CREATE TRIGGER memories_fts_delete AFTER DELETE ON memories
 WHEN old.state IN {SEARCHABLE}
-BEGIN {_DELETE}; END
+BEGIN
+{_DELETE};
+{WORDS_STAMP};
+END
 """,
     # An ORM save names every column, so OF alone would fire on each of them.
     f"""
@@ -52,6 +64,7 @@ WHEN old.topic_index IS NOT new.topic_index
 BEGIN
 {_DELETE} WHERE old.state IN {SEARCHABLE};
 {_INSERT} WHERE new.state IN {SEARCHABLE};
+{WORDS_STAMP};
 END
 """,
 ]

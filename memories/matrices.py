@@ -1,4 +1,4 @@
-"""The vectors that this process keeps in memory, and the connection they come by."""
+"""Vectors and words that this process keeps in memory, and how they come there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 from django.db import connection
 
 from memories.vectors import MatrixVectors
+from memories.word_matrix import MatrixWords
 
 _matrices: dict[tuple[str, str], MatrixVectors] = {}
+_words: dict[str, MatrixWords] = {}
 
 
 def matrix(model: str, dimensions: int) -> MatrixVectors:
@@ -19,9 +21,15 @@ def matrix(model: str, dimensions: int) -> MatrixVectors:
     return _matrices[key]
 
 
+def words() -> MatrixWords:
+    """The words of this database, kept in memory by this process."""
+    return _words.setdefault(str(connection.settings_dict["NAME"]), MatrixWords())
+
+
 def forget_matrices() -> None:
     """Drop them, as when another database takes the place."""
     _matrices.clear()
+    _words.clear()
 
 
 def raw_connection() -> Any:

@@ -1,10 +1,9 @@
-"""Pure ranking: strengths, fusion, order, collapse of near-duplicates, budget."""
+"""Pure ranking: strengths, fusion, order, budget."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 
 from icm_site import text
 
@@ -12,8 +11,6 @@ ENGINES = ("default", "blend", "additive")
 
 MIN_DEPTH, DEPTH_PER_HIT, MAX_DEPTH = 100, 4, 2000
 MIN_LIMIT, MAX_LIMIT = 1, 500
-DUPLICATE_JACCARD = 0.6
-COMPARED_CHARS = 2000
 UNRANKED = MAX_DEPTH + 1
 
 
@@ -42,6 +39,9 @@ class Neighbours:
     floor: float = 0.0
 
 
+NOTHING_NEAR = Neighbours()
+
+
 @dataclass(frozen=True)
 class Hit:
     """One memory found.
@@ -67,31 +67,35 @@ class Hit:
 class Arms:
     """What the arms found, by memory id.
 
-    `bm25`: the text arm's `ranked` rows best first, then those of its rows that only
-    the vector arm found. `strengths`: 0-1. `substring`: the fallback's rows, if asked.
+    `bm25`: the text arm's rows, best first. `strengths`: 0-1, of the rows of any arm
+    that hold a word. `substring`: the fallback's rows, if asked.
     """
 
     bm25: Mapping[int, float]
     strengths: Mapping[int, float]
     neighbours: Neighbours | None = None
-    ranked: int = 0
     substring: tuple[int, ...] = ()
 
     @cached_property
     def ranks(self) -> dict[str, dict[int, int]]:
         """By arm, the rank of each memory id, from 1."""
         near = self.neighbours.order if self.neighbours else ()
-        orders = {
-            "text": islice(self.bm25, self.ranked),
-            "vector": near,
-            "substring": self.substring,
+        orders = {"text": self.bm25, "vector": near, "substring": self.substring}
+        return {
+            arm: dict(zip(of, range(1, len(of) + 1), strict=True))
+            for arm, of in orders.items()
         }
-        return {arm: {i: n for n, i in enumerate(of, 1)} for arm, of in orders.items()}
 
-    def best_rank(self, memory_id: int) -> int:
-        """The best single rank of a memory in any arm."""
-        places = (of.get(memory_id, UNRANKED) for of in self.ranks.values())
-        return min(places)
+    @cached_property
+    def best_ranks(self) -> dict[int, int]:
+        """The best single rank of each memory in any arm."""
+        first, *others = self.ranks.values()
+        best = dict(first)
+        for places in others:
+            for memory_id, place in places.items():
+                if place < best.get(memory_id, UNRANKED):
+                    best[memory_id] = place
+        return best
 
 
 def clamp_limit(limit: int) -> int:
@@ -155,18 +159,21 @@ def _denseness(density: float) -> float:
     return COVERAGE_SHARE + (1 - COVERAGE_SHARE) * share
 
 
-VECTOR_SHARE = 0.45
+VECTOR_SHARE = 0.5
 # Nearness that counts as full strength: a text that answers the question.
 FULL_NEARNESS = 0.5
 
 
 def vector_strength(nearness: float) -> float:
     """A nearness as strength 0-1; what is not a number counts as 0."""
-    return _within_1(nearness / FULL_NEARNESS)
+    return _strengths_within_1({0: nearness}, FULL_NEARNESS)[0]
 
 
-def _within_1(value: float) -> float:
-    return min(1.0, value) if value > 0 else 0.0
+def _strengths_within_1(values: Mapping[int, float], full: float) -> dict[int, float]:
+    return {
+        i: (value / full if value < full else 1.0) if value > 0 else 0.0
+        for i, value in values.items()
+    }
 
 
 def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
@@ -194,14 +201,14 @@ FUSIONS: dict[str, Callable[[float, float], float]] = {
 def _default_values(
     strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    known = {i: vector_strength(near) for i, near in neighbours.nearness.items()}
+    known = _strengths_within_1(neighbours.nearness, FULL_NEARNESS)
     return _with_missing(known, strengths, ceiling=0.5, floor=0.0)
 
 
 def _plain_cosines(
     strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    known = {i: _within_1(cosine) for i, cosine in neighbours.cosines.items()}
+    known = _strengths_within_1(neighbours.cosines, 1.0)
     return _with_missing(known, strengths, ceiling=1.0, floor=neighbours.floor)
 
 
@@ -217,42 +224,55 @@ def _with_missing(
     Not below the best row that none of the words led to (up to `ceiling`), so that
     rows whose vectors are still to come do not sink under unrelated ones.
     """
+    missing = strengths.keys() - known.keys()
+    if not missing:
+        return known
     unmatched = (near for i, near in known.items() if i not in strengths)
     least = min(ceiling, max(unmatched, default=0.0))
-    missing = {
-        i: max(least, floor + (1 - floor) * strength)
-        for i, strength in strengths.items()
-        if i not in known
-    }
-    return known | missing
+    worth = {i: max(least, floor + (1 - floor) * strengths[i]) for i in missing}
+    return known | worth
 
 
 # What the better of the two memories at distance 1 and 2 in the same session adds.
-SESSION_SHARES = (0.4, 0.2)
+BESIDE_SHARES = (0.4, 0.2)
+# What a session adds to its memories that holds, all taken together, every word.
+SESSION_SHARE = 0.3
 
 
 def session_parts(
-    scores: Mapping[int, float], sessions: Mapping[int, str]
+    scores: Mapping[int, float],
+    sessions: Mapping[int, str],
+    coverage: Mapping[str, float],
 ) -> dict[int, float]:
-    """What the memories stored next to it add to each memory of `sessions`, 0-0.6.
+    """What its session adds to each memory of `sessions` that is worth something, 0-1.
 
-    An answer often stands beside the memory that has the words of the question.
+    An answer often stands beside the memory that has the words of the question, and in
+    the session that has most of them (`coverage`, 0-1 by session).
     """
     parts = {}
     for memory_id, session in sessions.items():
-        part = 0.0
-        for distance, share in enumerate(SESSION_SHARES, 1):
-            beside = (memory_id - distance, memory_id + distance)
-            near = (scores.get(i, 0.0) for i in beside if sessions.get(i) == session)
-            part += share * max(near, default=0.0)
-        if part > 0:
-            parts[memory_id] = part
+        near = _lent(memory_id, scores, sessions)
+        if near or scores.get(memory_id, 0.0) > 0:
+            share = SESSION_SHARE * coverage.get(session, 0.0)
+            if part := 1 - (1 - near) * (1 - share):
+                parts[memory_id] = part
     return parts
+
+
+def _lent(
+    memory_id: int, scores: Mapping[int, float], sessions: Mapping[int, str]
+) -> float:
+    session, lent = sessions[memory_id], 0.0
+    for distance, share in enumerate(BESIDE_SHARES, 1):
+        both = (memory_id - distance, memory_id + distance)
+        near = (scores.get(i, 0.0) for i in both if sessions.get(i) == session)
+        lent += share * max(near, default=0.0)
+    return lent
 
 
 def beside(memory_ids: Collection[int]) -> set[int]:
     """The ids themselves and those near enough to lend them something."""
-    reach = range(-len(SESSION_SHARES), len(SESSION_SHARES) + 1)
+    reach = range(-len(BESIDE_SHARES), len(BESIDE_SHARES) + 1)
     return {i + step for i in memory_ids for step in reach}
 
 
@@ -271,21 +291,25 @@ def ordered(scores: Mapping[int, float], arms: Arms) -> list[int]:
 
     A score that is not a number counts as 0.
     """
-    found = (i for i, score in scores.items() if score > 0)
-    return sorted(found, key=lambda i: (-scores[i], arms.best_rank(i), i))
+    best = arms.best_ranks
+    found = ((-s, best.get(i, UNRANKED), i) for i, s in scores.items() if s > 0)
+    return [memory_id for *_, memory_id in sorted(found)]
 
 
 def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
     """The hit of a row: its score and what each arm gave; `part`: by its session."""
-    near = arms.neighbours or Neighbours()
-    sources = {
-        "bm25": arms.bm25,
-        "text": arms.strengths,
-        "cosine": near.cosines,
-        "nearness": near.nearness,
-        "session": {memory_id: part} if part > 0 else {},
-    }
-    values = {name: of[memory_id] for name, of in sources.items() if memory_id in of}
+    values = {}
+    near = arms.neighbours or NOTHING_NEAR
+    for name, of in (
+        ("bm25", arms.bm25),
+        ("text", arms.strengths),
+        ("cosine", near.cosines),
+        ("nearness", near.nearness),
+    ):
+        if memory_id in of:
+            values[name] = of[memory_id]
+    if part > 0:
+        values["session"] = part
     ranks = {arm: of[memory_id] for arm, of in arms.ranks.items() if memory_id in of}
     decided = _decided(values, alone=arms.neighbours is None)
     return Hit(memory_id, score, ranks, values, decided)
@@ -293,86 +317,11 @@ def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
 
 def _decided(values: Mapping[str, float], *, alone: bool) -> str:
     """What gave the largest part of a score; `alone`: there is no vector arm."""
-    text_part = values.get("text", 0.0) * (1 if alone else 1 - VECTOR_SHARE)
-    parts = {
-        "text": text_part,
-        "vector": VECTOR_SHARE * vector_strength(values.get("nearness", 0.0)),
-        "session": values.get("session", 0.0),
-    }
-    return max(parts, key=lambda arm: parts[arm])
-
-
-_NEGATION_WORDS = """
-no not never none nothing neither nor without cannot don doesn didn isn aren wasn
-weren won wouldn shouldn couldn hasn haven hadn disabled off false deny denied
-ne pas jamais sans aucun nicht kein keine nie ohne non mai senza nunca sin
-"""
-_NEGATIONS = text.word_set(_NEGATION_WORDS)
-
-
-def is_near_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sets of words say the same: Jaccard > 0.6 and no contradiction.
-
-    Texts stay apart that differ in a word with a digit (number, version, date), in a
-    negation, or where each has a content word in place of the other's: a changed
-    value looks like that.
-    """
-    small, large = sorted((len(one), len(other)))
-    if not small or small <= DUPLICATE_JACCARD * large:
-        return False
-    if len(one & other) <= DUPLICATE_JACCARD * len(one | other):
-        return False
-    if any(_decides(word) for word in one ^ other):
-        return False
-    return not (_own_words(one, other) and _own_words(other, one))
-
-
-def _decides(word: str) -> bool:
-    return word in _NEGATIONS or any(map(str.isdigit, word))
-
-
-def _own_words(one: frozenset[str], other: frozenset[str]) -> set[str]:
-    """Content words of `one` that `other` has in no form (test, tests, tested)."""
-    return {
-        word
-        for word in one - other - text.STOP_WORDS
-        if not any(w.startswith(word) or word.startswith(w) for w in other - one)
-    }
-
-
-def collapse(
-    hits: Iterable[Hit], texts: Callable[[int], tuple[str, str]], limit: int
-) -> list[Hit]:
-    """The first `limit` hits, near-duplicates of a better one folded into it.
-
-    `texts` gives topic and summary of a memory id; it is asked only as far as needed.
-    In different topics only the same words are a duplicate.
-    """
-    kept: list[tuple[Hit, str, frozenset[str]]] = []
-    folded: dict[int, list[int]] = {}
-    for hit in hits:
-        if len(kept) == limit:
-            break
-        topic, summary = texts(hit.memory_id)
-        words = text.word_set(summary[:COMPARED_CHARS])
-        twin = next(
-            (
-                other.memory_id
-                for other, place, seen in kept
-                if words == seen or (place == topic and is_near_duplicate(words, seen))
-            ),
-            None,
-        )
-        if twin is None or not words:
-            kept.append((hit, topic, words))
-        else:
-            folded.setdefault(twin, []).append(hit.memory_id)
-    return [
-        replace(hit, collapsed=tuple(folded[hit.memory_id]))
-        if hit.memory_id in folded
-        else hit
-        for hit, *_ in kept
-    ]
+    best, arm = values.get("text", 0.0) * (1 if alone else 1 - VECTOR_SHARE), "text"
+    if "nearness" in values:
+        near = VECTOR_SHARE * vector_strength(values["nearness"])
+        best, arm = (near, "vector") if near > best else (best, arm)
+    return "session" if values.get("session", 0.0) > best else arm
 
 
 def fit_budget(rendered: Sequence[str], max_tokens: int) -> list[int]:

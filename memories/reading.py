@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from icm_site.text import _RUN as UNSPACED
+from icm_site.text import UNSPACED_RUN as UNSPACED
 from memories import guard_words as table
 
 Kind = Literal["word", "number", "identifier", "negation", "symbol", "character"]

@@ -16,7 +16,7 @@ from django.utils import timezone
 from icm_site import afterwards, conf
 from icm_site.sqlite.opening import TIMEOUT
 from memories import decay, embedding, links, marks, rank, tiers
-from memories.matrices import matrix, raw_connection
+from memories.matrices import matrix, raw_connection, words
 from memories.models import Memory
 from memories.rank import Hit
 from memories.scope import Scope
@@ -108,6 +108,7 @@ def _find(
         engine=engine,
         query_vector=vector,
         vectors=vectors,
+        words=words(),
         marked=marked,
     )
     near = _neighbours(raw, hits, allowed, limit, min_score)

@@ -3,15 +3,17 @@
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Protocol, TypeVar
 
 from icm_site import text
 from memories import rank
-from memories.rank import Arms, Hit, Neighbours, WordHits
+from memories.collapse import collapse
+from memories.rank import Arms, Hit, Neighbours
 from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope, topics_matching
 from memories.succession import Row, live_successor, read_rows
+from memories.words import Asked, IndexWords, Source
 
 __all__ = ["Connection", "Scope", "Vectors", "find", "topics_matching"]
 
@@ -19,8 +21,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# BM25 weights of topic, summary, keywords.
-COLUMN_WEIGHTS = (1.0, 1.0, 1.0)
+# Without Django and numpy: the index itself is asked.
+INDEX = IndexWords()
+NO_INDEX = ("no such table: memories_fts", "no such module: fts5")
 FALLBACK_POOL = 100
 # Beside vectors, parts of words count for something in a query this short.
 FRAGMENT_WORDS = 3
@@ -48,37 +51,6 @@ class Vectors(Protocol):
         ...
 
 
-TEXT_ARM = """
-SELECT rowid, -bm25(memories_fts, ?, ?, ?) AS score FROM memories_fts
-WHERE memories_fts MATCH ?
-ORDER BY score DESC, rowid LIMIT ?
-"""
-
-TEXT_ARM_IN_SCOPE = f"""
-SELECT memories_fts.rowid, -bm25(memories_fts, ?, ?, ?) AS score FROM memories_fts
-JOIN memories m ON m.id = memories_fts.rowid
-WHERE memories_fts MATCH ? AND {IN_SCOPE}
-ORDER BY score DESC, memories_fts.rowid LIMIT ?
-"""
-
-# The same figure for rows that another arm found.
-TEXT_OF = """
-SELECT rowid, -bm25(memories_fts, ?, ?, ?) FROM memories_fts
-WHERE memories_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
-"""
-
-INDEXED_ROWS = "SELECT count(*) FROM memories_fts_docsize"
-
-# One pass over each word's rows gives both figures; the unary plus keeps SQLite from
-# seeking each candidate by itself.
-WORD_HITS = """
-SELECT word.key, count(*), json_group_array(f.rowid)
-    FILTER (WHERE +f.rowid IN (SELECT value FROM json_each(?)))
-FROM json_each(?) AS word JOIN memories_fts AS f
-WHERE f.memories_fts MATCH word.value
-GROUP BY word.key
-"""
-
 IDS_IN_SCOPE = f"""
 SELECT m.id FROM memories m
 WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE}
@@ -97,72 +69,17 @@ WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE} AND words > 0
 ORDER BY words DESC, u.weight DESC, m.id LIMIT ?
 """
 
-TEXT = "SELECT topic, summary FROM memories WHERE id = ?"
+TEXTS = """
+SELECT id, topic, summary FROM memories
+WHERE id IN (SELECT value FROM json_each(?))
+"""
 
 
-def text_arm(
-    connection: Connection, query: str, *, scope: Scope = EVERYTHING, depth: int
-) -> dict[int, float]:
-    """BM25 (positive, best first) by memory id of rows that hold a query word."""
-    expression = text.match_expression(query)
-    if not expression:
-        return {}
-    statement = TEXT_ARM if scope.is_open else TEXT_ARM_IN_SCOPE
-    filters = () if scope.is_open else scope.parameters
-    parameters = (*COLUMN_WEIGHTS, expression, *filters, depth)
-    return dict(connection.execute(statement, parameters).fetchall())
-
-
-def text_of(
-    connection: Connection, query: str, candidates: Collection[int]
-) -> dict[int, float]:
-    """BM25 by memory id of those candidates that hold a query word."""
-    expression = text.match_expression(query)
-    if not (expression and candidates):
-        return {}
-    parameters = (*COLUMN_WEIGHTS, expression, json.dumps(sorted(candidates)))
-    return dict(connection.execute(TEXT_OF, parameters).fetchall())
-
-
-def word_hits(
-    connection: Connection, query: str, candidates: Collection[int]
-) -> list[WordHits]:
-    """For each search word of the query: its rows and the candidates among them."""
-    terms = [text.match_term(word) for word in text.search_words(query)]
-    parameters = (json.dumps(sorted(candidates)), json.dumps(terms))
-    found = [WordHits(0, frozenset())] * len(terms)
-    for key, count, held in connection.execute(WORD_HITS, parameters):
-        found[key] = WordHits(count, frozenset(json.loads(held)))
-    return found
-
-
-def text_strengths(
-    connection: Connection, query: str, bm25: Mapping[int, float]
-) -> dict[int, float]:
-    """The text arm's candidates with strengths 0-1 (see rank.text_strengths)."""
-    if not bm25:
-        return {}
-    total = connection.execute(INDEXED_ROWS).fetchone()[0]
-    return rank.text_strengths(bm25, word_hits(connection, query, bm25), total)
-
-
-def vector_arm(
-    connection: Connection,
-    query_vector: Sequence[float],
-    vectors: Vectors,
-    *,
-    scope: Scope = EVERYTHING,
-    depth: int,
-    also: Collection[int] = (),
-) -> Neighbours:
-    """The nearest memories in scope, with exact cosines of `also` too."""
-    within = None
-    if not scope.is_open:
-        rows = connection.execute(IDS_IN_SCOPE, scope.parameters)
-        within = frozenset(row[0] for row in rows)
-    return vectors.nearest(
-        connection, query_vector, depth=depth, within=within, also=also
-    )
+def ids_in_scope(connection: Connection, scope: Scope) -> list[int] | None:
+    """The memories that may be found; None means all."""
+    if scope.is_open:
+        return None
+    return [row[0] for row in connection.execute(IDS_IN_SCOPE, scope.parameters)]
 
 
 def substring_arm(
@@ -191,6 +108,7 @@ def find(
     engine: str = "default",
     query_vector: Sequence[float] | None = None,
     vectors: Vectors | None = None,
+    words: Source = INDEX,
     exclude: Collection[int] = (),
     depth: int | None = None,
 ) -> list[Hit]:
@@ -198,20 +116,22 @@ def find(
 
     Filters hold before the cut. `limit` is clamped to 1-500. `engine`: one of
     rank.ENGINES. `query_vector` must come from the model that `vectors` serves.
-    `exclude`: memory ids never returned. An arm that fails is logged and the others
-    answer.
+    `words`: where words are looked up; the answer is the same. `exclude`: memory ids
+    never returned. An arm that fails is logged and the others answer.
     """
     if not query.strip():
         return []
     limit = rank.clamp_limit(limit)
     depth = rank.arm_depth(limit, depth)
-    arms = _ask_arms(connection, query, scope, depth, query_vector, vectors)
+    search = Search(connection, query, scope, depth, words, query_vector, vectors)
+    arms, asked = search.arms()
     scores = rank.fuse(arms, engine)
     leaders = rank.ordered(scores, arms)
-    lend = engine == "default"
+    # Only the default fusion knows sessions.
+    lending = asked if engine == "default" else None
 
     def best(count: int) -> Iterable[Hit]:
-        return _current(connection, scores, arms, leaders[:count], scope, lend=lend)
+        return _current(search, scores, arms, leaders[:count], lending)
 
     def cut(hits: Iterable[Hit]) -> list[Hit]:
         wanted = (
@@ -219,7 +139,7 @@ def find(
             for hit in hits
             if hit.score >= min_score and hit.memory_id not in exclude
         )
-        return rank.collapse(wanted, partial(_text, connection), limit)
+        return collapse(wanted, Texts(connection, leaders[: limit + 2]), limit)
 
     if not leaders:
         return cut(_fallback(connection, query, scope))
@@ -231,47 +151,66 @@ def find(
     return hits
 
 
-def _ask_arms(
-    connection: Connection,
-    query: str,
-    scope: Scope,
-    depth: int,
-    query_vector: Sequence[float] | None,
-    vectors: Vectors | None,
-) -> Arms:
-    ask_text = partial(text_arm, connection, query, scope=scope, depth=depth)
-    nothing: dict[int, float] = {}
-    top = _attempt("text", ask_text, nothing)
-    neighbours = None
-    if query_vector is not None and vectors is not None:
-        ask = partial(vector_arm, connection, query_vector, vectors)
-        ask = partial(ask, scope=scope, depth=depth, also=top)
-        neighbours = _attempt("vector", ask, None)
-    if neighbours and not top and len(text.plain_words(query)) <= FRAGMENT_WORDS:
-        ask_parts = partial(substring_arm, connection, query, scope=scope)
-        parts = _attempt("substring", ask_parts, nothing)
+@dataclass(frozen=True)
+class Search:
+    """What is asked of each arm."""
+
+    connection: Connection
+    query: str
+    scope: Scope
+    depth: int
+    source: Source
+    query_vector: Sequence[float] | None
+    vectors: Vectors | None
+
+    @cached_property
+    def within(self) -> list[int] | None:
+        """The memories in scope; None means all."""
+        return ids_in_scope(self.connection, self.scope)
+
+    @property
+    def _is_short(self) -> bool:
+        return len(text.plain_words(self.query)) <= FRAGMENT_WORDS
+
+    def arms(self) -> tuple[Arms, Asked | None]:
+        """What the arms found, each candidate of one judged by the other too."""
+        asked = _attempt("text", self._by_words, None)
+        top = asked.bm25 if asked else {}
+        ask_vectors = partial(self._by_vector, top)
+        neighbours = _attempt("vector", ask_vectors, None)
+        if neighbours and not top and self._is_short:
+            return self._with_fragments(neighbours), None
+        candidates = {*top, *neighbours.order} if neighbours else top
+        judge = partial(asked.strengths, candidates) if asked else dict
+        strengths: dict[int, float] = _attempt("text", judge, {})
+        return Arms(top, strengths, neighbours), asked
+
+    def _by_words(self) -> Asked:
+        return self.source.ask(
+            self.connection,
+            self.query,
+            scope=self.scope,
+            within=lambda: self.within,
+            depth=self.depth,
+        )
+
+    def _by_vector(self, also: Collection[int]) -> Neighbours | None:
+        if self.query_vector is None or self.vectors is None:
+            return None
+        return self.vectors.nearest(
+            self.connection,
+            self.query_vector,
+            depth=self.depth,
+            within=self.within,
+            also=also,
+        )
+
+    def _with_fragments(self, neighbours: Neighbours) -> Arms:
+        ask = partial(substring_arm, self.connection, self.query, scope=self.scope)
+        nothing: dict[int, float] = {}
+        parts = _attempt("substring", ask, nothing)
         strengths = {i: FRAGMENT_STRENGTH * share for i, share in parts.items()}
         return Arms({}, strengths, neighbours, substring=tuple(parts))
-    return _attempt(
-        "text",
-        partial(_with_strengths, connection, query, top, neighbours, depth),
-        Arms({}, {}, neighbours),
-    )
-
-
-def _with_strengths(
-    connection: Connection,
-    query: str,
-    top: dict[int, float],
-    neighbours: Neighbours | None,
-    depth: int,
-) -> Arms:
-    """Both arms, each candidate of one judged by the other too."""
-    bm25 = top
-    if neighbours and len(top) == depth:
-        bm25 = top | text_of(connection, query, set(neighbours.order) - top.keys())
-    strengths = text_strengths(connection, query, bm25)
-    return Arms(bm25, strengths, neighbours, ranked=len(top))
 
 
 def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
@@ -279,7 +218,10 @@ def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
         return ask()
     except Exception as error:
         trace = logger.isEnabledFor(logging.DEBUG)
-        logger.warning("the %s arm of recall failed: %s", arm, error, exc_info=trace)
+        # That there is no text index is said by `stats`, not by each recall.
+        quiet = str(error).startswith(NO_INDEX)
+        level = logging.DEBUG if quiet else logging.WARNING
+        logger.log(level, "the %s arm of recall failed: %s", arm, error, exc_info=trace)
         return otherwise
 
 
@@ -302,26 +244,46 @@ def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
 
 
 def _current(
-    connection: Connection,
+    search: Search,
     scores: Mapping[int, float],
     arms: Arms,
     leaders: Sequence[int],
-    scope: Scope,
-    *,
-    lend: bool,
+    asked: Asked | None,
 ) -> Iterator[Hit]:
-    """Hits of the leading rows, and with `lend` of rows beside them in a session."""
-    asked = rank.beside(leaders) if lend else leaders
-    rows = read_rows(connection, asked, scope)
-    sessions = {i: row.session for i, row in rows.items() if lend and row.lends}
-    parts = rank.session_parts(scores, sessions)
-    own = {i: scores[i] for i in {*leaders, *parts} if i in scores}
-    raised = rank.with_parts(own, parts)
-    for live, via in _lives(rank.ordered(raised, arms), rows).items():
+    """Hits of the leading rows, and of rows that their sessions lend score to."""
+    rows = read_rows(search.connection, leaders, search.scope)
+    parts: Mapping[int, float] = {}
+    if asked and any(row.lends for row in rows.values()):
+        others = rank.beside(leaders).union(arms.strengths).difference(rows)
+        rows |= read_rows(search.connection, others, search.scope)
+        parts = _session_parts(scores, rows, asked, leaders)
+    raised, order = scores, leaders
+    if parts:
+        own = {i: scores[i] for i in {*leaders, *parts} if i in scores}
+        raised = rank.with_parts(own, parts)
+        order = rank.ordered(raised, arms)
+    for live, via in _lives(order, rows).items():
         best = via[0]
         hit = rank.explained(best, raised[best], parts.get(best, 0.0), arms)
         old = tuple(i for i in via if i != live)
         yield replace(hit, memory_id=live, replaces=old) if old else hit
+
+
+def _session_parts(
+    scores: Mapping[int, float],
+    rows: Mapping[int, Row],
+    asked: Asked,
+    leaders: Sequence[int],
+) -> dict[int, float]:
+    """What sessions add to the leaders and to the rows beside them."""
+    sessions = {i: row.session for i, row in rows.items() if row.lends}
+    held: dict[str, int] = {}
+    for memory_id, bits in asked.held(sessions).items():
+        session = sessions[memory_id]
+        held[session] = held.get(session, 0) | bits
+    coverage = {key: asked.words.coverage(bits) for key, bits in held.items()}
+    near = {i: sessions[i] for i in rank.beside(leaders) if i in sessions}
+    return rank.session_parts(scores, near, coverage)
 
 
 def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]]:
@@ -334,6 +296,18 @@ def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]
     return lives
 
 
-def _text(connection: Connection, memory_id: int) -> tuple[str, str]:
-    row = connection.execute(TEXT, (memory_id,)).fetchone()
-    return (str(row[0]), str(row[1])) if row else ("", "")
+class Texts:
+    """Topic and summary of a memory by its id; those expected are read together."""
+
+    def __init__(self, connection: Connection, expected: Sequence[int]) -> None:
+        self._connection = connection
+        self._known = self._read(expected)
+
+    def __call__(self, memory_id: int) -> tuple[str, str]:
+        if memory_id not in self._known:
+            self._known |= self._read([memory_id])
+        return self._known.get(memory_id, ("", ""))
+
+    def _read(self, memory_ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+        rows = self._connection.execute(TEXTS, (json.dumps(memory_ids),))
+        return {memory_id: (topic, summary) for memory_id, topic, summary in rows}

@@ -2,21 +2,25 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memories.scope import IN_SCOPE, Connection, Scope
 
 MAX_HOPS = 32
 SEARCHABLE = ("live", "superseded")
 
-ROWS = f"""
+ROWS = """
+SELECT id, state, superseded_by_id, 1, agent_session
+FROM memories WHERE id IN (SELECT value FROM json_each(?))
+"""
+
+ROWS_IN_SCOPE = f"""
 SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE}, m.agent_session
 FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))
 """
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """What recall needs to know of a row besides its score."""
 
     state: str
@@ -35,12 +39,14 @@ def read_rows(
 ) -> dict[int, Row]:
     """The rows of these ids and of all that superseded them."""
     known: dict[int, Row] = {}
+    statement = ROWS if scope.is_open else ROWS_IN_SCOPE
+    filters = () if scope.is_open else scope.parameters
     wanted = set(ids)
     for _ in range(MAX_HOPS):
         if not wanted:
             break
-        parameters = (*scope.parameters, json.dumps(sorted(wanted)))
-        found = connection.execute(ROWS, parameters).fetchall()
+        parameters = (*filters, json.dumps(sorted(wanted)))
+        found = connection.execute(statement, parameters).fetchall()
         for memory_id, state, successor, inside, session in found:
             known[memory_id] = Row(state, successor, bool(inside), session or "")
         successors = {row[2] for row in found if row[1] == "superseded"}

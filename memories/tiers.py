@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from memories import marks, projects, rank, search
 from memories.rank import Hit
 from memories.scope import IN_SCOPE, Connection, Scope
-from memories.search import Vectors
+from memories.search import INDEX, Vectors
+from memories.words import Source
 
 # What a memory of no particular project must score to be used inside a project.
 SHARED_MIN_SCORE = 0.25
@@ -56,6 +57,7 @@ def find(
     engine: str = "default",
     query_vector: Sequence[float] | None = None,
     vectors: Vectors | None = None,
+    words: Source = INDEX,
     marked: bool = False,
 ) -> list[Hit]:
     """The memories of these tiers that answer a query, best first in each.
@@ -73,6 +75,7 @@ def find(
             engine=engine,
             query_vector=query_vector,
             vectors=vectors,
+            words=words,
             exclude=known,
         )
         if marked:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +19,15 @@ logger = logging.getLogger(__name__)
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
+A = TypeVar("A", Floats, Ids)
 
 # Equal scores whatever the order of summation: the routes differ by about 1e-7.
 DIGITS = 5
 CENTRE_SAMPLE = 256
 VEC0_MAX_K = 4096
+
+# Rows read at a time, and the part of the vectors that is kept free for new ones.
+CHUNK, ROOM = 4096, 8
 
 # The mean vector of a model over unrelated texts (int8, base64) and its scale. It
 # stands for this many stored vectors: what a centre is worth while there are few.
@@ -66,7 +71,7 @@ WHERE v.model = ? AND v.memory_id IN (SELECT value FROM json_each(?))
 ORDER BY v.id
 """
 
-LAST_MEMORY = "SELECT max(id) FROM memories"
+LAST_MEMORY = "SELECT max(memory_id) FROM memory_vectors"
 
 NEAREST = """
 SELECT v.memory_id FROM vec_memories k JOIN memory_vectors v ON v.id = k.rowid
@@ -92,31 +97,53 @@ class Rows:
     vectors: Floats
 
     @cached_property
-    def _groups(self) -> tuple[Ids | None, Ids]:
-        """The order that brings pieces together (None: they are), and their starts."""
-        steps = np.diff(self.memory_ids)
-        order = None
-        if np.any(steps < 0):
-            order = np.argsort(self.memory_ids, kind="stable")
-            steps = np.diff(self.memory_ids[order])
-        starts = np.concatenate([[0], np.flatnonzero(steps) + 1])
-        return order, starts.astype(np.int64)
+    def _order(self) -> Ids | None:
+        """The order that brings the pieces of a memory together; None: they are."""
+        if np.all(self.memory_ids[1:] >= self.memory_ids[:-1]):
+            return None
+        return np.argsort(self.memory_ids, kind="stable")
 
-    def best_by_memory(self, values: Floats) -> tuple[Ids, Floats]:
-        """Memory ids (ascending) and for each the best value of its pieces."""
-        if not len(self.ids):
-            return self.memory_ids, np.zeros(0, np.float32)
-        order, starts = self._groups
-        ids = self.memory_ids if order is None else self.memory_ids[order]
-        values = values if order is None else values[order]
-        if len(starts) == len(ids):
-            return ids, values
-        return ids[starts], np.maximum.reduceat(values, starts)
+    @cached_property
+    def _starts(self) -> Ids:
+        """Where each memory starts in that order."""
+        ids = self._in_order(self.memory_ids)
+        starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
+        return np.concatenate([np.zeros(min(1, len(ids)), np.int64), starts])
+
+    @cached_property
+    def memories(self) -> Ids:
+        """The distinct memories, ascending."""
+        return self._in_order(self.memory_ids)[self._starts]
+
+    def _in_order(self, values: A) -> A:
+        return values if self._order is None else values[self._order]
+
+    def best_by_memory(self, values: Floats) -> Floats:
+        """For each of `memories` the best value of its pieces."""
+        values = self._in_order(values)
+        if len(self._starts) == len(values):
+            return values
+        return np.maximum.reduceat(values, self._starts)
 
     def of_memories(self, memory_ids: Ids) -> "Rows":
-        """The rows that belong to these memories."""
-        mine = np.isin(self.memory_ids, memory_ids)
+        """The rows that belong to these memories (distinct, ascending)."""
+        places = _places(self.memories, memory_ids)
+        starts = self._starts[places]
+        if len(self._starts) != len(self.ids):
+            ends = np.append(self._starts, len(self.ids))[places + 1]
+            spans = [np.arange(*span) for span in zip(starts, ends, strict=True)]
+            starts = np.concatenate([np.zeros(0, np.int64), *spans])
+        mine = starts if self._order is None else self._order[starts]
         return Rows(self.ids[mine], self.memory_ids[mine], self.vectors[mine])
+
+
+def _places(ordered: Ids, wanted: Ids) -> Ids:
+    """Where those of the wanted ids stand that are there."""
+    if not len(ordered):
+        return np.zeros(0, np.int64)
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    found: Ids = places[ordered[places] == wanted]
+    return found
 
 
 def _no_rows(dimensions: int) -> Rows:
@@ -153,6 +180,8 @@ class MatrixVectors:
     _centre: Floats | None = None
     _stamp: str | None = None
     _last_id: int = 0
+    # The vectors of `_rows`, and room for those to come.
+    _buffer: Floats | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def nearest(
@@ -167,44 +196,67 @@ class MatrixVectors:
         """See search.Vectors."""
         rows, centre = self._current(connection)
         needle = _unit(query, self.dimensions)
-        ids, cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
+        ids = rows.memories
+        cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
         if within is not None:
-            inside = np.isin(ids, _ids(within))
+            inside = _places(ids, np.unique(_ids(within)))
             ids, cosines = ids[inside], cosines[inside]
         near = _first(ids, cosines, depth)
-        asked = rows.of_memories(np.union1d(near, _ids(also)))
+        asked = rows.of_memories(
+            np.union1d(near, _ids(also)) if also else np.sort(near)
+        )
         return _neighbours(asked, needle, centre, near)
 
     def _current(self, connection: Connection) -> tuple[Rows, Floats]:
         stamp, last_id = connection.execute(PROBE).fetchone()
         with self._lock:
-            known = stamp is not None and stamp == self._stamp
-            if known and last_id == self._last_id and self._rows is not None:
-                return self._rows, self._memorised_centre(connection)
-            base = self._rows if known and self._rows else _no_rows(self.dimensions)
-            fresh = self._append(connection, base, self._last_id if known else 0)
-            centre = _centre(connection, self.model, self.dimensions)
-            if stamp is not None and not getattr(connection, "in_transaction", False):
-                self._rows, self._centre = fresh, centre
+            same = stamp is not None and stamp == self._stamp
+            base = self._rows if same else None
+            if base and self._centre is not None and last_id == self._last_id:
+                return base, self._centre
+            passing = stamp is None or getattr(connection, "in_transaction", False)
+            new = self._new_rows(connection, self._last_id if base else 0)
+            rows = self._joined(
+                base or _no_rows(self.dimensions), new, keep=not passing
+            )
+            centre = _centre(connection, rows, self.model, self.dimensions)
+            if not passing:
+                self._rows, self._centre = rows, centre
                 self._stamp, self._last_id = stamp, last_id
-            return fresh, centre
+            return rows, centre
 
-    def _memorised_centre(self, connection: Connection) -> Floats:
-        if self._centre is None:
-            self._centre = _centre(connection, self.model, self.dimensions)
-        return self._centre
-
-    def _append(self, connection: Connection, base: Rows, after: int) -> Rows:
-        found = connection.execute(ROWS_AFTER, (self.model, after)).fetchall()
-        new = _read(found, self.dimensions)
-        if absent := len(found) - len(new.ids):
+    def _new_rows(self, connection: Connection, after: int) -> list[Rows]:
+        cursor = connection.execute(ROWS_AFTER, (self.model, after))
+        found, absent = [], 0
+        while chunk := cursor.fetchmany(CHUNK):
+            rows = _read(chunk, self.dimensions)
+            absent += len(chunk) - len(rows.ids)
+            found.append(rows)
+        if absent:
             message = "%d vectors of %s have not %d dimensions and count as absent"
             logger.warning(message, absent, self.model, self.dimensions)
-        return Rows(
-            np.concatenate([base.ids, new.ids]),
-            np.concatenate([base.memory_ids, new.memory_ids]),
-            np.concatenate([base.vectors, new.vectors]),
-        )
+        return found
+
+    def _joined(self, base: Rows, new: list[Rows], *, keep: bool) -> Rows:
+        """All rows; with `keep` their vectors lie in the buffer, which grows."""
+        if not new:
+            return base
+        ids = np.concatenate([base.ids, *(rows.ids for rows in new)])
+        memories = np.concatenate([base.memory_ids, *(rows.memory_ids for rows in new)])
+        at, end = len(base.ids), len(ids)
+        buffer = self._buffer
+        if not keep or buffer is None or base.vectors.base is not buffer:
+            buffer = None
+        if buffer is None or len(buffer) < end:
+            buffer = np.empty((end + end // ROOM, self.dimensions), np.float32)
+            buffer[:at] = base.vectors
+        # Older rows are views of the same buffer and end before what is written here.
+        for rows in new:
+            buffer[at : at + len(rows.ids)] = rows.vectors
+            at += len(rows.ids)
+        if keep:
+            self._buffer = buffer
+        return Rows(ids, memories, buffer[:end])
 
 
 @dataclass(frozen=True)
@@ -229,11 +281,11 @@ class Vec0Vectors:
         asked = json.dumps(sorted({*found, *also}))
         stored = connection.execute(ROWS_OF, (self.model, asked)).fetchall()
         rows = _read(stored, self.dimensions)
-        ids, cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
-        inside = np.isin(ids, _ids(found))
-        near = _first(ids[inside], cosines[inside], depth)
+        cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
+        inside = _places(rows.memories, np.sort(_ids(found)))
+        near = _first(rows.memories[inside], cosines[inside], depth)
         asked_rows = rows.of_memories(np.union1d(near, _ids(also)))
-        centre = _centre(connection, self.model, self.dimensions)
+        centre = _centre(connection, None, self.model, self.dimensions)
         return _neighbours(asked_rows, needle, centre, near)
 
     def _nearest_ids(
@@ -267,15 +319,19 @@ def prior(model: str, dimensions: int) -> Floats:
     return levels.astype(np.float32) * np.float32(scale / 127)
 
 
-def _centre(connection: Connection, model: str, dimensions: int) -> Floats:
-    """The mean of a sample of the stored vectors, drawn towards the model's prior."""
+def _centre(connection: Connection, rows: Rows | None, model: str, size: int) -> Floats:
+    """The mean of a sample of the stored vectors, drawn towards the model's prior.
+
+    `rows`: all of them, if they are in memory.
+    """
     last = connection.execute(LAST_MEMORY).fetchone()[0] or 0
     spread = np.unique(np.linspace(1, max(last, 1), CENTRE_SAMPLE).astype(np.int64))
-    parameters = (model, json.dumps(spread.tolist()))
-    found = connection.execute(SAMPLE, parameters).fetchall()
-    sample = _read(found, dimensions).vectors
+    if rows is None:
+        parameters = (model, json.dumps(spread.tolist()))
+        rows = _read(connection.execute(SAMPLE, parameters).fetchall(), size)
+    sample = rows.of_memories(spread).vectors
     total = sample.sum(axis=0, dtype=np.float64)
-    total += PRIOR_WEIGHT * prior(model, dimensions)
+    total += PRIOR_WEIGHT * prior(model, size)
     return np.asarray(total / (len(sample) + PRIOR_WEIGHT), np.float32)
 
 
@@ -305,14 +361,16 @@ def _first(ids: Ids, values: Floats, depth: int) -> Ids:
 
 
 def _neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbours:
-    ids, cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
-    _, nearness = rows.best_by_memory(_rounded(_seen_from(centre, rows, needle)))
-    inside = np.isin(ids, near)
-    order = _first(ids[inside], nearness[inside], len(near))
+    """What is known of these rows; the memories `near` are among them."""
+    cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
+    nearness = rows.best_by_memory(_rounded(_seen_from(centre, rows, needle)))
+    by_id = np.sort(near)
+    order = _first(by_id, nearness[_places(rows.memories, by_id)], len(near))
+    ids = rows.memories.tolist()
     return Neighbours(
         order=tuple(order.tolist()),
-        nearness=dict(zip(ids.tolist(), nearness.tolist(), strict=True)),
-        cosines=dict(zip(ids.tolist(), cosines.tolist(), strict=True)),
+        nearness=dict(zip(ids, nearness.tolist(), strict=True)),
+        cosines=dict(zip(ids, cosines.tolist(), strict=True)),
         floor=round(float(_cosine(centre, needle)), DIGITS),
     )
 

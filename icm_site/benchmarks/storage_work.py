@@ -22,6 +22,7 @@ from memories import decay, history, search, statements, store
 from memories.matrices import raw_connection
 from memories.models import Memory, MemoryUsage, MemoryVector, Metadata
 from memories.vectors import MatrixVectors
+from memories.word_matrix import MatrixWords
 
 TOPICS = ("architecture", "decisions", "errors", "context", "preferences")
 LEVELS = ("critical", "high", "medium", "low")
@@ -151,7 +152,8 @@ class Work:
             yield partial(insert, key, blob)
 
     def _searches(self, *, with_words: bool = False, with_vector: bool = False) -> Acts:
-        raw, vectors = raw_connection(), MatrixVectors(model=MODEL, dimensions=SIZE)
+        raw, known = raw_connection(), MatrixWords()
+        vectors = MatrixVectors(model=MODEL, dimensions=SIZE)
         vectors.nearest(raw, self.vector().tolist(), depth=1)
         for n in range(SEARCHES):
             words, needle = QUERIES[n % len(QUERIES)], self.vector().tolist()
@@ -163,6 +165,7 @@ class Work:
                     limit=10,
                     query_vector=needle if with_vector else None,
                     vectors=vectors,
+                    words=known,
                 )
             else:
                 yield partial(vectors.nearest, raw, needle, depth=10)

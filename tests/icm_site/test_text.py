@@ -69,24 +69,24 @@ def test_the_index_holds_the_words_of_the_query(stored: str, query: str) -> None
 
 def test_parts_of_an_identifier_are_words_beside_the_whole() -> None:
     assert text.index_text("getUser") == "getuse get user 0getuser"
-    assert text.index_text("max_retries") == "max_retrie maxret 0maxretries"
-    assert text.index_text("UTF-8") == "utf-8 utf8"
+    assert text.index_text("max_retries") == "maxret max retri 0maxretries"
+    assert text.index_text("UTF-8") == "utf8 utf 8"
 
 
 def test_a_sentence_is_not_taken_for_an_identifier() -> None:
-    assert text.index_text("A short note.") == "a short note."
+    assert text.index_text("A short note.") == "a short note"
 
 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("where is the port of the proxy", ["port", "proxy"]),
+        ("where is the port of the proxy", ["port", "proxi"]),
         ("what is it", ["what", "is", "it"]),
         ("port port PORT", ["port"]),
         ("", []),
         ("?! --", []),
         ("don't panic", ["panic"]),
-        ("never deploy on Friday", ["never", "deploy", "friday"]),
+        ("never deploy on Friday", ["never", "deploi", "fridai"]),
     ],
 )
 def test_stop_words_go_unless_nothing_is_left(query: str, words: list[str]) -> None:
@@ -117,7 +117,7 @@ def test_no_character_of_a_query_is_an_operator(query: str) -> None:
 
 
 def test_a_match_expression_joins_quoted_words_by_or() -> None:
-    assert text.match_expression("Port and proxy") == '"port" OR "proxy"'
+    assert text.match_expression("Port and proxy") == '"port" OR "proxi"'
     assert text.match_expression("語") == '"語"*'
     assert text.match_expression(" \n ") == ""
 

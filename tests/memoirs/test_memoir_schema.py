@@ -95,5 +95,5 @@ def test_a_lost_index_is_made_again_and_filled() -> None:
     INDEX.ensure()
     assert INDEX.in_step()
     assert rows(
-        "SELECT count(*) FROM concepts_fts WHERE concepts_fts MATCH 'words'"
+        "SELECT count(*) FROM concepts_fts WHERE concepts_fts MATCH 'word'"
     ) == [(1,)]

@@ -6,6 +6,7 @@ import pytest
 
 from icm_site import text
 from memories import rank
+from memories.collapse import collapse, is_near_duplicate
 from memories.rank import Arms, Hit, Neighbours, WordHits
 
 
@@ -55,7 +56,7 @@ def test_a_row_with_every_word_is_strong_in_a_store_of_any_size(total: int) -> N
 def test_a_row_without_a_vector_stands_where_its_words_put_it() -> None:
     strengths = {1: 0.9, 2: 0.1}
     for engine in rank.ENGINES:
-        neighbours = near(m3=0.3, m4=0.2)
+        neighbours = near(m3=0.2, m4=0.1)
         scores = rank.fuse(Arms(strengths, strengths, neighbours), engine)
         assert scores[1] > scores[2] > scores[3] > scores[4], engine
 
@@ -76,19 +77,25 @@ def test_the_named_fusions_are_the_documented_ones() -> None:
 
 
 def test_ties_fall_to_the_best_single_rank_and_then_to_the_id() -> None:
-    arms = Arms({9: 2.0, 3: 1.0}, {}, Neighbours(order=(7,)), ranked=2)
+    arms = Arms({9: 2.0, 3: 1.0}, {}, Neighbours(order=(7,)))
     scores = {3: 0.5, 7: 0.5, 9: 0.5, 1: 0.5, 2: 0.6, 8: 0.0}
     assert rank.ordered(scores, arms) == [2, 7, 9, 3, 1]
 
 
 def test_memories_side_by_side_in_a_session_lend_to_each_other() -> None:
     sessions = {1: "a", 2: "a", 3: "a", 4: "b", 6: "a"}
-    parts = rank.session_parts({2: 0.5}, sessions)
+    parts = rank.session_parts({2: 0.5}, sessions, {})
     assert parts == {1: pytest.approx(0.2), 3: pytest.approx(0.2)}
-    assert rank.session_parts({1: 1.0}, sessions)[3] == pytest.approx(0.2)
+    assert rank.session_parts({1: 1.0}, sessions, {})[3] == pytest.approx(0.2)
     assert rank.with_parts({1: 0.5}, {1: 0.2, 3: 0.1}) == pytest.approx(
         {1: 0.6, 3: 0.1}
     )
+
+
+def test_a_session_that_holds_more_of_the_question_raises_what_it_has() -> None:
+    sessions = {1: "a", 5: "a", 9: "b"}
+    parts = rank.session_parts({1: 0.5, 9: 0.5}, sessions, {"a": 1.0, "b": 0.5})
+    assert parts == {1: pytest.approx(0.3), 9: pytest.approx(0.15)}
 
 
 @pytest.mark.parametrize(
@@ -106,8 +113,8 @@ def test_memories_side_by_side_in_a_session_lend_to_each_other() -> None:
 )
 def test_near_duplicates_say_the_same(one: str, other: str, same: bool) -> None:
     words = text.word_set(one), text.word_set(other)
-    assert rank.is_near_duplicate(*words) is same
-    assert rank.is_near_duplicate(*reversed(words)) is same
+    assert is_near_duplicate(*words) is same
+    assert is_near_duplicate(*reversed(words)) is same
 
 
 def test_near_duplicates_fold_into_the_better_hit_before_the_cut() -> None:
@@ -119,7 +126,7 @@ def test_near_duplicates_fold_into_the_better_hit_before_the_cut() -> None:
         5: ("u", "the api server uses port 8080"),
     }
     hits = [Hit(i, 1 - i / 10) for i in texts]
-    kept = rank.collapse(hits, texts.__getitem__, 3)
+    kept = collapse(hits, texts.__getitem__, 3)
     assert [hit.memory_id for hit in kept] == [1, 3, 5]
     assert kept[0].collapsed == (2, 4)
 
