@@ -37,6 +37,8 @@ UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+")
 _PLAIN_WORD = re.compile(r"\w+")
 _ASCII_WORD = re.compile("[a-z0-9]+")
+# Where an identifier has parts; most texts have none.
+_COMPOUND = re.compile("[A-Za-z0-9][._-][A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _SEPARATOR = re.compile("[._-]")
 _CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
@@ -105,7 +107,9 @@ def index_text(text: str) -> str:
 
 def _fold(text: str, identifier: Callable[[re.Match[str]], str]) -> str:
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    folded = normalise(_IDENTIFIER.sub(identifier, plain))
+    if _COMPOUND.search(plain):
+        plain = _IDENTIFIER.sub(identifier, plain)
+    folded = normalise(plain)
     if folded.isascii():
         return folded
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
@@ -204,7 +208,7 @@ def spare_words(query: str) -> frozenset[str]:
 
     They are the forms of an identifier as a whole: its parts say the same.
     """
-    if not any(_parts(match) != match[0] for match in _IDENTIFIER.finditer(query)):
+    if not _COMPOUND.search(unicodedata.normalize("NFKC", query)):
         return frozenset()
     return frozenset(search_words(query)) - frozenset(_search_words(query, _parts))
 

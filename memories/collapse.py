@@ -25,10 +25,8 @@ def is_near_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
     negation, or where each has a content word in place of the other's: a changed
     value looks like that.
     """
-    small, large = sorted((len(one), len(other)))
-    if not small or small <= DUPLICATE_JACCARD * large:
-        return False
-    if len(one & other) <= DUPLICATE_JACCARD * len(one | other):
+    common = len(one & other)
+    if common <= DUPLICATE_JACCARD * (len(one) + len(other) - common):
         return False
     if any(_decides(word) for word in one ^ other):
         return False
@@ -63,18 +61,12 @@ def collapse(
             break
         topic, summary = texts(hit.memory_id)
         words = _words(summary[:COMPARED_CHARS])
-        twin = next(
-            (
-                other.memory_id
-                for other, place, seen in kept
-                if words == seen or (place == topic and is_near_duplicate(words, seen))
-            ),
-            None,
-        )
-        if twin is None or not words:
-            kept.append((hit, topic, words))
+        for other, place, seen in kept if words else ():
+            if words == seen or (place == topic and is_near_duplicate(words, seen)):
+                folded.setdefault(other.memory_id, []).append(hit.memory_id)
+                break
         else:
-            folded.setdefault(twin, []).append(hit.memory_id)
+            kept.append((hit, topic, words))
     return [
         replace(hit, collapsed=tuple(folded[hit.memory_id]))
         if hit.memory_id in folded

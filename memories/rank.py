@@ -1,9 +1,10 @@
 """Pure ranking: strengths, fusion, order, budget."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 
 from icm_site import text
 
@@ -187,14 +188,21 @@ def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
         return dict(strengths)
     near = _default_values if engine == "default" else _plain_cosines
     values = near(strengths, neighbours)
-    combine = FUSIONS[engine]
-    return {i: combine(strengths.get(i, 0.0), value) for i, value in values.items()}
+    by_words, by_vector = FUSIONS[engine]
+    of_words = strengths.get
+    scores = {
+        i: by_words * of_words(i, 0.0) + by_vector * near for i, near in values.items()
+    }
+    if by_words + by_vector <= 1:
+        return scores
+    return {i: min(1.0, score) for i, score in scores.items()}
 
 
-FUSIONS: dict[str, Callable[[float, float], float]] = {
-    "default": lambda text, near: (1 - VECTOR_SHARE) * text + VECTOR_SHARE * near,
-    "blend": lambda text, near: 0.3 * text + 0.7 * near,
-    "additive": lambda text, near: min(1.0, near + 0.25 * text),
+# The shares of words and vector.
+FUSIONS = {
+    "default": (1 - VECTOR_SHARE, VECTOR_SHARE),
+    "blend": (0.3, 0.7),
+    "additive": (0.25, 1.0),
 }
 
 
@@ -287,13 +295,11 @@ def with_parts(
 
 
 def ordered(scores: Mapping[int, float], arms: Arms) -> list[int]:
-    """Ids of the rows that score above 0: by score, best single rank, id.
-
-    A score that is not a number counts as 0.
-    """
-    best = arms.best_ranks
-    found = ((-s, best.get(i, UNRANKED), i) for i, s in scores.items() if s > 0)
-    return [memory_id for *_, memory_id in sorted(found)]
+    """Ids of the rows that score above 0: by score, best single rank, id."""
+    worth = [-score for score in scores.values()]
+    places = map(arms.best_ranks.get, scores, repeat(UNRANKED))
+    found = sorted(zip(worth, places, scores, strict=False))
+    return [memory_id for score, _, memory_id in found if score < 0]
 
 
 def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:

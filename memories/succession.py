@@ -14,6 +14,9 @@ SELECT id, state, superseded_by_id, 1, agent_session
 FROM memories WHERE id IN (SELECT value FROM json_each(?))
 """
 
+# Of most rows there is nothing to say: they are live and in no session.
+SPECIAL_ROWS = f"{ROWS} AND (state <> 'live' OR agent_session <> '')"
+
 ROWS_IN_SCOPE = f"""
 SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE}, m.agent_session
 FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))
@@ -34,13 +37,22 @@ class Row(NamedTuple):
         return bool(self.session) and self.inside and self.state in SEARCHABLE
 
 
+PLAIN = Row("live", None, True, "")
+
+
 def read_rows(
     connection: Connection, ids: Collection[int], scope: Scope
 ) -> dict[int, Row]:
-    """The rows of these ids and of all that superseded them."""
+    """The rows of these ids and of all that superseded them.
+
+    Without a scope the ids are taken for those of memories.
+    """
     known: dict[int, Row] = {}
-    statement = ROWS if scope.is_open else ROWS_IN_SCOPE
-    filters = () if scope.is_open else scope.parameters
+    statement = usual = ROWS_IN_SCOPE
+    filters: tuple[object, ...] = scope.parameters
+    if scope.is_open:
+        known = dict.fromkeys(ids, PLAIN)
+        statement, usual, filters = SPECIAL_ROWS, ROWS, ()
     wanted = set(ids)
     for _ in range(MAX_HOPS):
         if not wanted:
@@ -51,6 +63,7 @@ def read_rows(
             known[memory_id] = Row(state, successor, bool(inside), session or "")
         successors = {row[2] for row in found if row[1] == "superseded"}
         wanted = {i for i in successors if i is not None and i not in known}
+        statement = usual
     return known
 
 

@@ -199,7 +199,7 @@ class MatrixVectors:
         ids = rows.memories
         cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
         if within is not None:
-            inside = _places(ids, np.unique(_ids(within)))
+            inside = _places(ids, np.sort(_ids(within)))
             ids, cosines = ids[inside], cosines[inside]
         near = _first(ids, cosines, depth)
         asked = rows.of_memories(
@@ -284,7 +284,7 @@ class Vec0Vectors:
         cosines = rows.best_by_memory(_rounded(_dot(rows.vectors, needle)))
         inside = _places(rows.memories, np.sort(_ids(found)))
         near = _first(rows.memories[inside], cosines[inside], depth)
-        asked_rows = rows.of_memories(np.union1d(near, _ids(also)))
+        asked_rows = rows.of_memories(_together(near, also))
         centre = _centre(connection, None, self.model, self.dimensions)
         return _neighbours(asked_rows, needle, centre, near)
 
@@ -351,6 +351,11 @@ def _ids(memory_ids: Collection[int]) -> Ids:
     return np.fromiter(memory_ids, np.int64, len(memory_ids))
 
 
+def _together(near: Ids, also: Collection[int]) -> Ids:
+    """The distinct ids of both, ascending."""
+    return _ids(sorted({*near.tolist(), *also}))
+
+
 def _first(ids: Ids, values: Floats, depth: int) -> Ids:
     """The ids of the `depth` highest values; the lower id wins a tie."""
     if len(ids) > depth:
@@ -381,12 +386,11 @@ def _seen_from(centre: Floats, rows: Rows, needle: Floats) -> Floats:
     Text models put all texts into a narrow cone, so that plain cosines of unrelated
     texts are high and differ by language and style; the centre is that common part.
     """
-    moved = rows.vectors - centre
-    return _cosine(moved, needle - centre)
+    return _cosine(rows.vectors - centre, needle - centre)
 
 
 def _cosine(rows: Floats, needle: Floats) -> Floats:
-    norms = np.linalg.norm(rows, axis=-1) * np.linalg.norm(needle)
+    norms = np.sqrt(_dot(rows, rows) * _dot(needle, needle))
     return np.asarray(_dot(rows, needle) / np.maximum(norms, 1e-9), np.float32)
 
 
