@@ -16,6 +16,7 @@ from icm_site.conf_keys import (
     KEYS,
     SECTIONS,
     Embeddings,
+    Extraction,
     Feedback,
     History,
     Key,
@@ -62,6 +63,7 @@ class Config:
     embeddings: Embeddings
     store: Store
     memory: Memory
+    extraction: Extraction
     feedback: Feedback
     history: History
     mcp: Mcp

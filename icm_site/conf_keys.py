@@ -90,6 +90,22 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """Facts found in what is said and done."""
+
+    enabled: bool = key(True, "Let hooks extract facts without being asked.")
+    min_score: float = key(
+        2.0, "Points from which a sentence is a fact.", low=0.0, below=100.0
+    )
+    max_facts: float = key(
+        20.0, "The most facts that are taken from one text.", low=1.0, below=1000.0
+    )
+    store_raw: bool = key(
+        True, "Let hooks keep the end of a text in which they find no fact."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Feedback:
     """What is done with reports of mistakes."""
 
@@ -210,6 +226,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "embeddings": Embeddings,
     "store": Store,
     "memory": Memory,
+    "extraction": Extraction,
     "feedback": Feedback,
     "history": History,
     "mcp": Mcp,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from feedback.entries import OPERATIONS as FEEDBACK
 from icm_site.operation import Command, Operation, Tool
 from memoirs.entries import OPERATIONS as MEMOIRS
+from memories.capture_entries import OPERATIONS as CAPTURE
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
 from memories.token_entries import OPERATIONS as TOKENS
 
 OPERATIONS: dict[str, Operation] = {
-    entry.name: entry for entry in [*MEMORIES, *CARE, *MEMOIRS, *FEEDBACK, *TOKENS]
+    entry.name: entry
+    for entry in [*MEMORIES, *CARE, *CAPTURE, *MEMOIRS, *FEEDBACK, *TOKENS]
 }
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {

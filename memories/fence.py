@@ -1,0 +1,47 @@
+"""The marks around what ICM puts into a prompt, and how to take it out of a text.
+
+The side that injects and the side that reads transcripts use the same constants, so
+that nothing which came out of the memory is stored as if it were new.
+"""
+
+from __future__ import annotations
+
+import re
+
+OPEN, CLOSE = "<icm-notes>", "</icm-notes>"
+INTRODUCTION = "ICM, the memory shared by the AI tools on this machine,"
+WAKE_UP = "# ICM Wake-up"
+SNAPSHOT = "# ICM Context Snapshot"
+NUDGE = "[ICM: "
+
+
+def _mark(mark: str) -> str:
+    """A mark as a pattern: one host escapes angle brackets (Gemini CLI's hooks)."""
+    name = re.escape(mark.strip("<>"))
+    return rf"(?:<|&lt;){name}(?:>|&gt;)"
+
+
+_FENCED = re.compile(rf"{_mark(OPEN)}.*?(?:{_mark(CLOSE)}|\Z)", re.DOTALL | re.I)
+_INTRODUCED = re.compile(rf"{re.escape(INTRODUCTION)}.*")
+# A pack printed without fence: its header and the bullets, sections and blanks below.
+_PACK = re.compile(
+    rf"^(?:{re.escape(WAKE_UP)}|{re.escape(SNAPSHOT)})\b.*\n?"
+    r"(?:(?:[ \t]*|[-*>] .*|#{2,6} .*|\[[^\]\n]+\])(?:\n|\Z))*",
+    re.MULTILINE,
+)
+_NUDGE = re.compile(rf"{re.escape(NUDGE)}[^\]\n]*\]?")
+# What `icm recall` and the tools print: a header that counts rows, rows below it.
+_ROWS = re.compile(r"^memories\[\d+\]\{[^}\n]*\}:\n?(?:^[ \t]+.*\n?)*", re.MULTILINE)
+_PARTS = (_FENCED, _INTRODUCED, _PACK, _ROWS, _NUDGE)
+
+
+def without_injected(text: str) -> str:
+    """The text without recalled notes, packs, rows of a recall and nudges.
+
+    Notes whose end is missing reach to the end of the text.
+    """
+    if "icm" not in text.lower() and "memories[" not in text:
+        return text
+    for pattern in _PARTS:
+        text = pattern.sub("\n", text)
+    return text
