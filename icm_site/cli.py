@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -30,11 +31,15 @@ USAGE = 2
 # Characters of an error that are shown; it may quote what was given.
 MESSAGE = 400
 INTERRUPTED = 130
+# A full disk, a broken one, or a closed descriptor behind stdout. What the database
+# meets comes as an error of SQLite, not as one of these.
+OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EBADF})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, 1 for an error at run time, 2 for wrong usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     try:
         code = _dispatch(*_take_globals(arguments))
         sys.stdout.flush()
@@ -42,17 +47,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     except IcmError as error:
         return fail(error)
     except BrokenPipeError:
-        # The reader of our output has left (`icm … | head`); nothing is to be said,
-        # also not by Python's flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has left (`icm … | head`); nothing is to be said.
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.errno not in OUTPUT_LOST:
+            raise
+        _drop_output()
+        return fail(Unavailable(f"the output could not be written: {error.strerror}"))
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
+def _open_closed_streams() -> None:
+    """A stream that was closed (`icm … >&-`) becomes the null device."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
+            setattr(sys, name, null)
+
+
+def _drop_output() -> None:
+    """Let Python's flush at exit find nothing to complain of."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def fail(error: IcmError) -> int:
     """Say an error in one line on stderr; returns the exit code."""
-    text = " ".join(error.message.split())
+    # What was given may stand in it, and must not act on the terminal.
+    text = "".join(c if c.isprintable() else " " for c in error.message)
+    text = " ".join(text.split())
     shown = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
     print(f"Error: {shown}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else 1

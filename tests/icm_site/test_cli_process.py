@@ -261,3 +261,25 @@ class TestLocks:
         assert process.returncode in (0, 130)
         stored = json.loads(icm("list", "-a", "-f", "json").stdout)
         assert len(stored) == (2 if out else 1)
+
+
+@pytest.mark.parametrize("target", ["closed", "full"])
+def test_output_that_cannot_be_written_is_one_sentence_at_most(
+    icm: Icm, environment: dict[str, str], target: str
+) -> None:
+    redirect = {"closed": ">&-", "full": ">/dev/full"}[target]
+    command = f'"{sys.executable}" -m icm_site.cli store -t a -c "A fact." {redirect}'
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == {
+        "closed": (0, 0),
+        "full": (1, 1),
+    }[target]
+    assert "A fact." in icm("list", "-a").stdout
