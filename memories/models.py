@@ -117,6 +117,11 @@ class Memory(models.Model):
                 fields=["topic_key", "state", "importance"], name="memories_topic_state"
             ),
             models.Index(fields=["created_at"], name="memories_created"),
+            models.Index(
+                fields=["occurred_at"],
+                name="memories_occurred",
+                condition=Q(occurred_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

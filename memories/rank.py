@@ -49,9 +49,9 @@ class Hit:
 
     `score` lies in (0, 1] and means the same for every query; 0 marks the substring
     fallback. `ranks`: the rank in each arm, from 1. `values`: `bm25` and `text`
-    (strength) of the text arm, `cosine` and `nearness` of the vector arm, `session`
-    (what memories stored beside it add). `decided` names what gave the largest part
-    of the score: text, vector, session or substring. `replaces`: superseded memories
+    (strength) of the text arm, `cosine` and `nearness` of the vector arm, `session` and
+    `period` (what these add). `decided` names what gave the largest part of the score:
+    text, vector, session, period or substring. `replaces`: superseded memories
     that led here. `collapsed`: near-duplicates left out in favour of this one.
     """
 
@@ -69,19 +69,26 @@ class Arms:
     """What the arms found, by memory id.
 
     `bm25`: the text arm's rows, best first. `strengths`: 0-1, of the rows of any arm
-    that hold a word. `substring`: the fallback's rows, if asked.
+    that hold a word. `substring`: the fallback's rows, if asked. `dated`: those of the
+    periods that the query names, the newest first.
     """
 
     bm25: Mapping[int, float]
     strengths: Mapping[int, float]
     neighbours: Neighbours | None = None
     substring: tuple[int, ...] = ()
+    dated: tuple[int, ...] = ()
 
     @cached_property
     def ranks(self) -> dict[str, dict[int, int]]:
         """By arm, the rank of each memory id, from 1."""
         near = self.neighbours.order if self.neighbours else ()
-        orders = {"text": self.bm25, "vector": near, "substring": self.substring}
+        orders = {
+            "text": self.bm25,
+            "vector": near,
+            "substring": self.substring,
+            "period": self.dated,
+        }
         return {
             arm: dict(zip(of, range(1, len(of) + 1), strict=True))
             for arm, of in orders.items()
@@ -241,6 +248,23 @@ def _with_missing(
     return known | worth
 
 
+# What it adds to be of a period that the query names, and what it is worth alone.
+PERIOD_SHARE, PERIOD_ALONE = 0.3, 0.1
+
+
+def with_period(
+    scores: Mapping[int, float], dated: Collection[int]
+) -> dict[int, float]:
+    """Scores with those of the period raised: 1 - (1 - score)(1 - share)."""
+    raised = {
+        i: 1 - (1 - scores[i]) * (1 - PERIOD_SHARE)
+        if scores.get(i, 0.0) > 0
+        else PERIOD_ALONE
+        for i in dated
+    }
+    return {**scores, **raised}
+
+
 # What the better of the two memories at distance 1 and 2 in the same session adds.
 BESIDE_SHARES = (0.4, 0.2)
 # What a session adds to its memories that holds, all taken together, every word.
@@ -316,6 +340,8 @@ def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
             values[name] = of[memory_id]
     if part > 0:
         values["session"] = part
+    if memory_id in arms.ranks["period"]:
+        values["period"] = PERIOD_SHARE
     ranks = {arm: of[memory_id] for arm, of in arms.ranks.items() if memory_id in of}
     decided = _decided(values, alone=arms.neighbours is None)
     return Hit(memory_id, score, ranks, values, decided)
@@ -327,7 +353,10 @@ def _decided(values: Mapping[str, float], *, alone: bool) -> str:
     if "nearness" in values:
         near = VECTOR_SHARE * vector_strength(values["nearness"])
         best, arm = (near, "vector") if near > best else (best, arm)
-    return "session" if values.get("session", 0.0) > best else arm
+    for name in ("session", "period"):
+        if values.get(name, 0.0) > best:
+            best, arm = values[name], name
+    return arm
 
 
 def fit_budget(rendered: Sequence[str], max_tokens: int) -> list[int]:

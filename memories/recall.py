@@ -68,20 +68,21 @@ def recall(
     """The memories that answer a query, best first.
 
     `project` empty or None means all projects; `max_tokens` (4 characters each)
-    replaces `limit`. With `count`, the rows shown count as accessed, best effort.
+    replaces `limit`. Without `now`, periods in the query are those of the user's clock.
+    With `count`, the rows shown count as accessed, best effort.
     """
-    now = now or timezone.now()
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
+    moment = now or timezone.now()
     if count:
-        afterwards.do(partial(decay.run_if_due, now=now))
-    hits = _find(query, topic, keyword, project, wanted, min_score, engine)
+        afterwards.do(partial(decay.run_if_due, now=moment))
+    hits = _find(query, topic, keyword, project, wanted, min_score, engine, now)
     answer = _load(hits)
     if max_tokens is not None:
         texts = [_rendered(hit.memory) for hit in answer]
         answer = [answer[i] for i in rank.fit_budget(texts, max_tokens)]
     if count:
         shown = [hit.memory.pk for hit in answer]
-        afterwards.do(partial(count_access, shown, now=now))
+        afterwards.do(partial(count_access, shown, now=moment))
     note = embedding.note()
     return Answer(hits=answer, notes=(note,) if note else ())
 
@@ -94,6 +95,7 @@ def _find(
     limit: int,
     min_score: float,
     engine: str,
+    now: datetime | None,
 ) -> list[Hit]:
     raw = raw_connection()
     vector, vectors = by_meaning(query)
@@ -110,6 +112,7 @@ def _find(
         vectors=vectors,
         words=words(),
         marked=marked,
+        now=now,
     )
     near = _neighbours(raw, hits, allowed, limit, min_score)
     if marked and near:

@@ -5,15 +5,20 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from icm_site import text
-from memories import rank
+from memories import dated, periods, rank
 from memories.collapse import collapse
+from memories.periods import Period
 from memories.rank import Arms, Hit, Neighbours
 from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope, topics_matching
 from memories.succession import Row, live_successor, read_rows
 from memories.words import Asked, IndexWords, Source
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 __all__ = ["Connection", "Scope", "Vectors", "find", "topics_matching"]
 
@@ -111,24 +116,32 @@ def find(
     words: Source = INDEX,
     exclude: Collection[int] = (),
     depth: int | None = None,
+    now: "datetime | None" = None,
 ) -> list[Hit]:
     """The memories that answer a query, best first; [] for a blank query.
 
     Filters hold before the cut. `limit` is clamped to 1-500. `engine`: one of
     rank.ENGINES. `query_vector` must come from the model that `vectors` serves.
     `words`: where words are looked up; the answer is the same. `exclude`: memory ids
-    never returned. An arm that fails is logged and the others answer.
+    never returned. `now`: see periods.named. An arm that fails is logged and the others
+    answer.
     """
     if not query.strip():
         return []
     limit = rank.clamp_limit(limit)
     depth = rank.arm_depth(limit, depth)
-    search = Search(connection, query, scope, depth, words, query_vector, vectors)
+    # Only the default fusion knows sessions and periods.
+    default = engine == "default"
+    named = periods.named(query, now) if default else ()
+    search = Search(
+        connection, query, scope, depth, words, query_vector, vectors, named
+    )
     arms, asked = search.arms()
     scores = rank.fuse(arms, engine)
+    if arms.dated:
+        scores = rank.with_period(scores, arms.dated)
     leaders = rank.ordered(scores, arms)
-    # Only the default fusion knows sessions.
-    lending = asked if engine == "default" else None
+    lending = asked if default else None
 
     def best(count: int) -> Iterable[Hit]:
         return _current(search, scores, arms, leaders[:count], lending)
@@ -162,6 +175,7 @@ class Search:
     source: Source
     query_vector: Sequence[float] | None
     vectors: Vectors | None
+    named: Sequence[Sequence[Period]] = ()
 
     @cached_property
     def within(self) -> list[int] | None:
@@ -176,14 +190,18 @@ class Search:
         """What the arms found, each candidate of one judged by the other too."""
         asked = _attempt("text", self._by_words, None)
         top = asked.bm25 if asked else {}
-        ask_vectors = partial(self._by_vector, top)
-        neighbours = _attempt("vector", ask_vectors, None)
-        if neighbours and not top and self._is_short:
+        newest: dict[Period, list[int]] = {}
+        if self.named:
+            newest = _attempt("period", self._by_period, newest)
+        also = {*top, *chain.from_iterable(newest.values())} if newest else top
+        neighbours = _attempt("vector", partial(self._by_vector, also), None)
+        if neighbours and not also and self._is_short:
             return self._with_fragments(neighbours), None
-        candidates = {*top, *neighbours.order} if neighbours else top
+        candidates = {*also, *neighbours.order} if neighbours else also
         judge = partial(asked.strengths, candidates) if asked else dict
         strengths: dict[int, float] = _attempt("text", judge, {})
-        return Arms(top, strengths, neighbours), asked
+        of_period = tuple(self._all_dated(newest, candidates)) if newest else ()
+        return Arms(top, strengths, neighbours, dated=of_period), asked
 
     def _by_words(self) -> Asked:
         return self.source.ask(
@@ -193,6 +211,28 @@ class Search:
             within=lambda: self.within,
             depth=self.depth,
         )
+
+    def _by_period(self) -> dict[Period, list[int]]:
+        """The newest memories of each period that is named."""
+        found = (
+            dated.newest(
+                self.connection, alternatives, scope=self.scope, depth=self.depth
+            )
+            for alternatives in self.named
+        )
+        return {period: newest for period, newest in found if period}
+
+    def _all_dated(
+        self, found: Mapping[Period, list[int]], candidates: Collection[int]
+    ) -> Iterable[int]:
+        """Those found, and the candidates that a full arm had no place for."""
+        every = dict.fromkeys(chain.from_iterable(found.values()))
+        for period, newest in found.items():
+            if len(newest) == self.depth:
+                every |= dict.fromkeys(
+                    sorted(dated.among(self.connection, candidates, period))
+                )
+        return every
 
     def _by_vector(self, also: Collection[int]) -> Neighbours | None:
         if self.query_vector is None or self.vectors is None:

@@ -5,12 +5,16 @@ Takes any SQLite connection and imports no Django: a hook without it finds the s
 
 import json
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from memories import marks, projects, rank, search
 from memories.rank import Hit
 from memories.scope import IN_SCOPE, Connection, Scope
 from memories.search import INDEX, Vectors
 from memories.words import Source
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 # What a memory of no particular project must score to be used inside a project.
 SHARED_MIN_SCORE = 0.25
@@ -59,6 +63,7 @@ def find(
     vectors: Vectors | None = None,
     words: Source = INDEX,
     marked: bool = False,
+    now: "datetime | None" = None,
 ) -> list[Hit]:
     """The memories of these tiers that answer a query, best first in each.
 
@@ -77,6 +82,7 @@ def find(
             vectors=vectors,
             words=words,
             exclude=known,
+            now=now,
         )
         if marked:
             found = marks.applied(

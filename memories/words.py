@@ -29,7 +29,7 @@ K1, B = 2.0, 0.9
 # of this size.
 LEAST_ROWS = 100
 # Candidates come from the rarest words, as long as so many rows hold them.
-MOST_HITS = 20_000
+MOST_HITS = 100_000
 
 CANDIDATES = """
 SELECT rowid, -bm25(memories_fts) AS score FROM memories_fts
@@ -137,7 +137,7 @@ class Words:
     def leading(self) -> list[int]:
         """Numbers of the words that candidates are found by: not the commonest.
 
-        A row that holds only words which tens of thousands hold is no good answer.
+        A row that holds none but the commonest words is no good answer.
         """
         chosen: list[int] = []
         hits = 0
