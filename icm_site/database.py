@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from django.apps import apps
@@ -54,6 +55,7 @@ def read_only() -> bool:
     return bool(getattr(connection, "read_only", False))
 
 
+@cache
 def fingerprint() -> str:
     """Which migrations this installation has: a hash over their names."""
     names = sorted(

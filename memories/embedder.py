@@ -141,7 +141,8 @@ class FastembedEmbedder:
 
         rows = np.array(list(self._model.embed(texts, batch_size=BATCH)), np.float32)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        vectors: Vector = rows / np.maximum(norms, 1e-12)
+        unit = rows / np.maximum(norms, 1e-12)
+        vectors: Vector = unit.astype(np.float32, copy=False)
         return vectors
 
 

@@ -25,11 +25,18 @@ from tests.icm_site.unprivileged import shared_folder
 UNPRIVILEGED = """
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+import importlib, pkgutil
 import django
 django.setup()
-import icm_site.command_line, icm_site.database, icm_site.registry
+import difflib, traceback
+for package in ("icm_site", "memories", "memoirs", "feedback"):
+    root = importlib.import_module(package)
+    for module in pkgutil.walk_packages(root.__path__, package + "."):
+        if ".migrations" not in module.name and "__main__" not in module.name:
+            importlib.import_module(module.name)
 from django.db import connection
-from icm_site import cli
+from icm_site import cli, database
+database.fingerprint()
 from icm_site.sqlite import vec
 connection.vendor, vec.way()
 if os.getuid() == 0:
