@@ -23,6 +23,8 @@ MAX_FACTS = 20
 COMPARED = 40
 # A model is asked only where its points can decide.
 NEAR = 1.0
+# Points from which a model may name the kind as well.
+SURE = 1.0
 JACCARD = 0.6
 LEAD_POINTS = 0.5
 # Characters of a fact with the sentence that explains it.
@@ -59,7 +61,8 @@ class Judged:
     """The points of one sentence: signals that were found, and the kind they say.
 
     `explains` if it needs the sentence before it and adds something to that; `core` if
-    more was found than what goes with facts.
+    more was found than what goes with facts; `personal` if somebody tells of himself,
+    which a model takes for small talk (docs/extraction.md).
     """
 
     score: float
@@ -67,6 +70,7 @@ class Judged:
     reasons: tuple[str, ...]
     explains: bool = False
     core: bool = True
+    personal: bool = False
 
 
 # Gives each sentence the kind it is nearest to in meaning, and points for or against.
@@ -231,8 +235,9 @@ def judge(sentence: Sentence, *, personal: bool = True) -> Judged:
         round(score, 2),
         kind,
         tuple(reasons),
-        _explains(hits),
-        any(signal.core for signal in hits),
+        explains=_explains(hits),
+        core=any(signal.core for signal in hits),
+        personal=any(signal.personal for signal in hits),
     )
 
 
@@ -254,8 +259,11 @@ def _with_meaning(
     given: Sequence[Sentence], judged: Sequence[Judged], meaning: Meaning, least: float
 ) -> list[Judged]:
     """The judgements, those near the threshold completed by what a model says."""
-    near = [at for at, one in enumerate(judged) if abs(one.score - least) <= NEAR]
-    near = near[:COMPARED]
+    near = [
+        at
+        for at, one in enumerate(judged)
+        if abs(one.score - least) <= NEAR and not one.personal
+    ][:COMPARED]
     hints = meaning([given[at].text for at in near]) if near else ()
     completed = list(judged)
     for at, hint in zip(near, hints, strict=True):
@@ -265,8 +273,8 @@ def _with_meaning(
 
 def _joined(judged: Judged, hint: tuple[str, float]) -> Judged:
     kind, points = hint
-    reason = f"meaning {points:+.1f} ({kind or 'small talk'})"
-    named = kind if judged.kind == "fact" and points > 0 and kind else judged.kind
+    reason = f"meaning {points:+.1f} ({kind})"
+    named = kind if judged.kind == "fact" and points >= SURE else judged.kind
     return replace(
         judged,
         score=round(judged.score + points, 2),

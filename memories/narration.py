@@ -76,6 +76,9 @@ AGENT_WORK = r"""\b(?:
 | as\s+(?:expected|requested|follows)
 | (?:has|have)\s+been\s+(?:updated|added|created|fixed|removed|corrected|resolved
   |changed)(?!\s+by)
+| should(?!\s+(?:not|never|always)) | located\s+in | mocks? | assert\w*
+| pre-fix | (?:before|after)\s+(?:this|the)\s+(?:one-line\s+)?(?:commit|fix|pr)
+| failed\s+against | remains?\s+(?:intact|unchanged|the\s+same) | now\s+follows
 )\b
 | されました | しました | します | してください | に修正 | を追加 | を反映 | 合わせて
 | 했습니다 | 하겠습니다"""

@@ -26,9 +26,9 @@ _HOST_TAGS = "|".join(
     """.split()
 )
 _INJECTED = re.compile(
-    rf"<({_HOST_TAGS})(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
+    rf"<({_HOST_TAGS})(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_TAG_LINE = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^>\n]*)?/?>")
+_TAG_LINE = re.compile(r"</?[a-zA-Z][\w-]*(?:\s[^<>\n]*)?/?>")
 _CODE_FENCE = re.compile(
     r"^[ \t]*(?:[>*+-][ \t]+)?(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 # The most facts that one reader makes of one output: errors pass, commits stay.
 MOST = {"error": 3}
 MOST_OTHERS = 8
+# How far below a failed test its panic is looked for.
+PANIC_LINES = 200
 LONGEST = 400
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
@@ -94,12 +96,12 @@ def _reason(lines: Sequence[str]) -> str:
 
 
 def _cargo(match: re.Match[str], lines: Sequence[str], at: int) -> str | None:
-    del at
     name = match["test"]
-    for number, line in enumerate(lines):
+    near = lines[at + 1 : at + PANIC_LINES]
+    for number, line in enumerate(near):
         if f"'{name}' panicked at" in line:
             same = re.search(r"panicked at '([^']+)'", line)
-            below = lines[number + 1].strip() if number + 1 < len(lines) else ""
+            below = near[number + 1].strip() if number + 1 < len(near) else ""
             return f"cargo test failed: {name}: {same[1] if same else below}"
     return f"cargo test failed: {name}"
 

@@ -206,6 +206,20 @@ def test_an_agent_is_not_believed_to_speak_of_a_person() -> None:
     assert fact.topic == "context"
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        "We found that the parser uses a stack because of nested brackets.",
+        "The tests have been updated because the old ones used a mock server.",
+        "All 5 failed against the old code, because the lock was missing.",
+        "You should always configure the maximum number of connections.",
+        "It uses a queue with a maximum of 30 entries for the orders.",
+    ],
+)
+def test_an_agents_report_of_its_work_is_no_fact(report: str) -> None:
+    assert extract(report, role="assistant") == []
+
+
 def test_a_transcript_gives_facts_of_each_side() -> None:
     turns = [
         Turn("user", DECISION),
@@ -231,3 +245,4 @@ def test_a_very_long_text_takes_time_in_proportion() -> None:
     assert extract("a" * 200_000) == []
     assert extract("<private>" * 5_000) == []
     assert extract("`" * 20_000 + "(" * 20_000) == []
+    assert extract("<a " * 20_000) == []
