@@ -141,8 +141,12 @@ def test_a_start_that_failed_is_not_tried_at_once_again(tmp_path: Path) -> None:
     while (known := place.read(made.database)) is None or known.state != place.FAILED:
         assert time.monotonic() < end
         time.sleep(0.05)
-    assert known.tries == 1
+    # Of the two commands one or both have tried: a slow machine lets the wait pass.
+    assert known.tries in (1, 2)
+    known.since = time.time()
     assert not place.may_start(known)
+    known.since -= 3_600
+    assert place.may_start(known)
 
 
 def test_icm_hook_is_the_same_command(warm: Warm) -> None:
