@@ -85,6 +85,8 @@ def run(
         os.environ["ICM_NO_EMBEDDINGS"] = "1"
 
     def run(*arguments: str) -> Outcome:
+        # pytest's own stdin refuses to be read; a command may read it.
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), "utf-8"))
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         with redirect_stdout(out), redirect_stderr(err):
             code = cli.main(arguments)

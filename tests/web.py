@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -81,6 +82,11 @@ class Server:
     memory: str = ""
 
 
+def _hear_interrupts() -> None:
+    # A job in the background inherits that SIGINT is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def variables(folder: Path) -> dict[str, str]:
     """Variables of a user whose everything is below a folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("ICM_")}
@@ -123,6 +129,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
             text=True,
             env=variables(folder),
             cwd=folder,
+            preexec_fn=_hear_interrupts,
         )
     assert process.stdout is not None
     line = process.stdout.readline()
