@@ -18,8 +18,8 @@ class Connection(Protocol):
 class Scope:
     """Which memories may be found; applied before any cut.
 
-    `topics`: exact topics; None means all. `keyword`: contained, normalised, in one
-    of the memory's keywords; None means any.
+    `topics`: in any case; None means all. `keyword`: contained, normalised, in one of
+    the memory's keywords; None means any.
     """
 
     topics: tuple[str, ...] | None = None
@@ -31,9 +31,14 @@ class Scope:
         return self.topics is None and self.keyword is None
 
     @property
+    def topic_keys(self) -> str:
+        """The topics as the database compares them: a list in JSON."""
+        return json.dumps([normalise(topic.strip()) for topic in self.topics or ()])
+
+    @property
     def parameters(self) -> tuple[str | None, ...]:
         """The four parameters of IN_SCOPE."""
-        topics = None if self.topics is None else json.dumps(self.topics)
+        topics = None if self.topics is None else self.topic_keys
         keyword = None if self.keyword is None else normalise(self.keyword)
         return topics, topics, keyword, keyword
 
@@ -41,7 +46,7 @@ class Scope:
 EVERYTHING = Scope()
 
 IN_SCOPE = """
-(? IS NULL OR m.topic IN (SELECT value FROM json_each(?)))
+(? IS NULL OR m.topic_key IN (SELECT value FROM json_each(?)))
 AND (? IS NULL OR instr(m.keywords_key, ?) > 0)
 """
 

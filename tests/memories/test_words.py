@@ -18,6 +18,7 @@ from memories.words import IndexWords, Words, varints
 TABLES = """
 CREATE TABLE memories(
     id INTEGER PRIMARY KEY AUTOINCREMENT, state TEXT DEFAULT 'live', topic TEXT,
+    topic_key TEXT GENERATED ALWAYS AS (lower(topic)),
     summary TEXT, keywords_key TEXT DEFAULT '', superseded_by_id INT,
     agent_session TEXT DEFAULT '',
     topic_index TEXT, summary_index TEXT, keywords_index TEXT DEFAULT '');
@@ -260,5 +261,4 @@ def test_no_text_index_is_no_warning(
 
 TABLES_OF_USAGE = """
 CREATE TABLE memory_usage(memory_id INTEGER PRIMARY KEY, weight REAL);
-ALTER TABLE memories ADD COLUMN topic_key TEXT DEFAULT '';
 """
