@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from icm_site import text
+from icm_site.stem import stem
 from memories.fts_schema import TOKENIZER
 
 
@@ -54,6 +55,8 @@ def test_normalising_twice_changes_nothing(value: str) -> None:
         ("والمدينة القديمة", "مدينة"),
         ("हिन्दी में खोज", "हिन्दी"),
         ("Der Zürcher Server", "zurcher"),
+        ("caching of results", "cached result"),
+        ("the queries that were added", "add query"),
         ("kubernetes集群", "Kubernetes"),
     ],
 )
@@ -65,6 +68,43 @@ def test_the_index_holds_the_words_of_the_query(stored: str, query: str) -> None
     for word in text.search_words(query):
         term = text.match_term(word)
         assert database.execute("SELECT 1 FROM t WHERE t MATCH ?", (term,)).fetchall()
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "cache caches cached caching",
+        "use uses used using",
+        "name names named naming",
+        "query queries",
+        "status statuses",
+        "add adds added adding",
+        "run running",
+        "agree agreed",
+        "deploy deploys deployed deploying",
+        "id ids",
+        "configure configuration",
+    ],
+)
+def test_forms_of_an_english_word_are_one_word(forms: str) -> None:
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+def test_words_that_only_look_like_forms_stay_apart() -> None:
+    words = "note not hope hop plane plan care car use us need speed king sing".split()
+    assert len({stem(word) for word in words}) == len(words)
+
+
+@pytest.mark.parametrize(
+    ("query", "spare"),
+    [
+        ("where is getUserName called", {"getuse", "0getusername"}),
+        ("needs UTF-8", {"utf8"}),
+        ("a plain question", set()),
+    ],
+)
+def test_forms_of_an_identifier_are_spare(query: str, spare: set[str]) -> None:
+    assert text.spare_words(query) == spare
 
 
 def test_parts_of_an_identifier_are_words_beside_the_whole() -> None:
