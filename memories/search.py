@@ -228,7 +228,11 @@ class Search:
         """The newest memories of each period that is named."""
         found = (
             dated.newest(
-                self.connection, alternatives, scope=self.scope, depth=self.depth
+                self.connection,
+                alternatives,
+                scope=self.scope,
+                within=self.within,
+                depth=self.depth,
             )
             for alternatives in self.named
         )

@@ -169,7 +169,30 @@ def test_candidates_beyond_the_newest_of_a_period_are_of_it_as_well() -> None:
 def test_the_memories_of_a_period_are_found_by_indexes() -> None:
     (day,) = periods.named("in May 2023", NOW)[0]
     statement = f"EXPLAIN QUERY PLAN {dated.NEWEST}"
-    bounds = ("2023-05-01", "2023-06-01", *EVERYTHING.parameters)
+    bounds = ("2023-05-01", "2023-06-01", *EVERYTHING.parameters, 5)
     plan = str(raw().execute(statement, (*bounds, *bounds, 5)).fetchall())
     assert "memories_created" in plan and "memories_occurred" in plan
-    assert dated.newest(raw(), [day], scope=EVERYTHING, depth=5) == (None, [])
+    few = f"EXPLAIN QUERY PLAN {dated.NEWEST_OF_FEW}"
+    bounds = ("2023-05-01", "2023-06-01", "[1, 2]", 5)
+    plan = str(raw().execute(few, (*bounds, *bounds, 5)).fetchall())
+    assert "USING INTEGER PRIMARY KEY" in plan and "memories_created" not in plan
+    found = dated.newest(raw(), [day], scope=EVERYTHING, within=None, depth=5)
+    assert found == (None, [])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("few", [0, 5_000])
+def test_a_period_within_a_scope_is_the_same_by_either_index(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dated, "FEW", few)
+    moment = datetime(2023, 5, 20, tzinfo=UTC)
+    wanted = [
+        at("2024-03-11", "The proxy was replaced.", topic="a"),
+        at("2024-02-01", "Lunch is at noon.", topic="a", occurred_at=NOW),
+    ]
+    at("2024-03-12", "The proxy was moved.", topic="b")
+    at("2024-01-12", "The proxy was tested.", topic="a", occurred_at=moment)
+    scope = Scope(topics=("a",))
+    found = find(raw(), "what happened this week?", now=NOW, scope=scope)
+    assert [hit.memory_id for hit in found] == [m.pk for m in reversed(wanted)]
