@@ -5,6 +5,7 @@ Takes any SQLite connection and imports neither Django nor numpy.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -197,10 +198,11 @@ def _judged(
     ]
     for memory_id, body in rows:
         tokens = body.split()
+        counts = Counter(tokens)
         norm = norms(len(tokens), words.average)
         total, held = 0.0, 0
         for bit, term, prefix, weight in known:
-            count = tokens.count(term)
+            count = counts[term]
             if prefix:
                 count = sum(token.startswith(term) for token in tokens)
             if count:
