@@ -39,6 +39,14 @@ from icm_site import cli, database
 database.fingerprint()
 from icm_site.sqlite import vec
 connection.vendor, vec.way()
+# What is imported with the first use of a command is imported now, elsewhere.
+import contextlib, io, pathlib, tempfile
+from icm_site.benchmarks.quality_run import own_database
+with tempfile.TemporaryDirectory() as folder:
+    with own_database(pathlib.Path(folder) / "warm.sqlite3"):
+        with contextlib.redirect_stdout(io.StringIO()):
+            cli.main(["store", "-t", "t", "-c", "A fact to warm up."])
+            cli.main(["recall", "fact"])
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
