@@ -25,7 +25,7 @@ _FENCED = re.compile(rf"{_mark(OPEN)}.*?(?:{_mark(CLOSE)}|\Z)", re.DOTALL | re.I
 _INTRODUCED = re.compile(rf"{re.escape(INTRODUCTION)}.*")
 # A pack printed without fence: its header and the bullets, sections and blanks below.
 _PACK = re.compile(
-    rf"^(?:{re.escape(WAKE_UP)}|{re.escape(SNAPSHOT)})\b.*\n?"
+    rf"^(?:# )?(?:{re.escape(WAKE_UP[2:])}|{re.escape(SNAPSHOT[2:])})\b.*\n?"
     r"(?:(?:[ \t]*|[-*>] .*|#{2,6} .*|\[[^\]\n]+\])(?:\n|\Z))*",
     re.MULTILINE,
 )
@@ -45,3 +45,13 @@ def without_injected(text: str) -> str:
     for pattern in _PARTS:
         text = pattern.sub("\n", text)
     return text
+
+
+# Spaces and dashes that Unicode has, full-width forms and angle quotes included.
+_FORGED = re.compile(r"[<＜‹](?=\s*[/／]?\s*icm[-_‐-―\s]*notes)", re.IGNORECASE)
+
+
+def harmless(text: str) -> str:
+    """A stored text as one line that can neither end its fence nor act on a screen."""
+    visible = "".join(c if c.isprintable() else " " for c in text)
+    return _FORGED.sub("&lt;", " ".join(visible.split()))

@@ -18,7 +18,10 @@ LEAVES = (
     *("paths", "settings", "sqlite", "text", "ulid"),
 )
 # What the hook path imports: no framework, no numpy.
-LIGHT = ("memories.search", "memories.rank", "memories.projects", "icm_site.text")
+LIGHT = (
+    *("memories.search", "memories.rank", "memories.projects", "memories.wake_up"),
+    *("memories.snapshot", "icm_site.text"),
+)
 HEAVY = ("django", "numpy", "pydantic", "rich", "mcp", "ninja", "rest_framework")
 STANDARD_ONLY = ("icm_site.conf", "icm_site.conf_keys", "icm_site.paths")
 
