@@ -31,14 +31,6 @@ INSERT INTO memories_fts(
 SELECT 'delete', old.id, old.topic_index, old.summary_index, old.keywords_index
 """
 
-# A new value whenever words of a row change other than by a new row: a process that
-# keeps words in memory then reads them anew.
-WORDS_STAMP = """
-INSERT INTO icm_metadata(key, value)
-VALUES ('words_rewritten', hex(randomblob(8)))
-ON CONFLICT(key) DO UPDATE SET value = excluded.value
-"""
-
 FTS_TRIGGERS: list[str] = [
     f"""
 CREATE TRIGGER memories_fts_insert AFTER INSERT ON memories
@@ -48,10 +40,7 @@ BEGIN {_INSERT}; END
     f"""
 CREATE TRIGGER memories_fts_delete AFTER DELETE ON memories
 WHEN old.state IN {SEARCHABLE}
-BEGIN
-{_DELETE};
-{WORDS_STAMP};
-END
+BEGIN {_DELETE}; END
 """,
     # An ORM save names every column, so OF alone would fire on each of them.
     f"""
@@ -64,45 +53,69 @@ WHEN old.topic_index IS NOT new.topic_index
 BEGIN
 {_DELETE} WHERE old.state IN {SEARCHABLE};
 {_INSERT} WHERE new.state IN {SEARCHABLE};
-{WORDS_STAMP};
 END
 """,
 ]
 
-# A new value whenever a vector or the set of searchable rows changes other than by
-# a new row: a process that keeps vectors in memory then loads them anew.
+# What changed other than by a new row, for processes that keep words and vectors in
+# memory: they read those memories again, and all of them if this log does not reach
+# back to what they know. A stamp tells two histories of one file apart.
+LOG_LENGTH = 10_000
+
+CREATE_LOG = """
+CREATE TABLE IF NOT EXISTS search_changes(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, memory_id INTEGER NOT NULL,
+    stamp TEXT NOT NULL)
+"""
+
+_LOG = f"""
+INSERT INTO search_changes(memory_id, stamp) VALUES ({{row}}, hex(randomblob(8)));
+DELETE FROM search_changes
+WHERE id <= (SELECT max(id) FROM search_changes) - {LOG_LENGTH}
+"""
+
+# A new value whenever the log may lack something: all is read anew.
 STAMP = """
 INSERT INTO icm_metadata(key, value)
 VALUES ('vectors_rewritten', hex(randomblob(8)))
 ON CONFLICT(key) DO UPDATE SET value = excluded.value
 """
 
-VECTOR_TRIGGERS: list[str] = [
+LOG_TRIGGERS: list[str] = [
     f"""
-CREATE TRIGGER memory_vectors_update AFTER UPDATE ON memory_vectors
-BEGIN {STAMP}; END
+CREATE TRIGGER memory_vectors_changed AFTER UPDATE ON memory_vectors
+BEGIN {_LOG.format(row="new.memory_id")}; END
 """,
     f"""
-CREATE TRIGGER memory_vectors_delete AFTER DELETE ON memory_vectors
-BEGIN {STAMP}; END
+CREATE TRIGGER memory_vectors_deleted AFTER DELETE ON memory_vectors
+BEGIN {_LOG.format(row="old.memory_id")}; END
 """,
     f"""
-CREATE TRIGGER memories_searchable_change AFTER UPDATE OF state ON memories
-WHEN (old.state IN {SEARCHABLE}) IS NOT (new.state IN {SEARCHABLE})
-BEGIN {STAMP}; END
+CREATE TRIGGER memories_changed
+AFTER UPDATE OF topic_index, summary_index, keywords_index, state ON memories
+WHEN old.topic_index IS NOT new.topic_index
+    OR old.summary_index IS NOT new.summary_index
+    OR old.keywords_index IS NOT new.keywords_index
+    OR (old.state IN {SEARCHABLE}) IS NOT (new.state IN {SEARCHABLE})
+BEGIN {_LOG.format(row="new.id")}; END
+""",
+    f"""
+CREATE TRIGGER memories_deleted AFTER DELETE ON memories
+BEGIN {_LOG.format(row="old.id")}; END
 """,
 ]
 
 DROP_TRIGGERS: list[str] = [
-    "DROP TRIGGER IF EXISTS memories_searchable_change",
-    "DROP TRIGGER IF EXISTS memory_vectors_delete",
-    "DROP TRIGGER IF EXISTS memory_vectors_update",
+    "DROP TRIGGER IF EXISTS memories_deleted",
+    "DROP TRIGGER IF EXISTS memories_changed",
+    "DROP TRIGGER IF EXISTS memory_vectors_deleted",
+    "DROP TRIGGER IF EXISTS memory_vectors_changed",
     "DROP TRIGGER IF EXISTS memories_fts_update",
     "DROP TRIGGER IF EXISTS memories_fts_delete",
     "DROP TRIGGER IF EXISTS memories_fts_insert",
 ]
 
-CREATE_TRIGGERS: list[str] = [*FTS_TRIGGERS, *VECTOR_TRIGGERS]
+CREATE_TRIGGERS: list[str] = [CREATE_LOG, *FTS_TRIGGERS, *LOG_TRIGGERS]
 
 # Needs the tables memories, memory_vectors and icm_metadata.
 CREATE: list[str] = [CREATE_VIEW, CREATE_FTS, *CREATE_TRIGGERS, STAMP]

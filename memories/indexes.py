@@ -61,7 +61,16 @@ END
 
 
 # The objects that each part consists of; all there, or the part is made anew.
-STAMP_PARTS = frozenset(
+LOG_PARTS = frozenset(
+    {
+        "memory_vectors_changed",
+        "memory_vectors_deleted",
+        "memories_changed",
+        "memories_deleted",
+    }
+)
+# Earlier versions wrote a stamp and no log.
+OLD_PARTS = frozenset(
     {"memory_vectors_update", "memory_vectors_delete", "memories_searchable_change"}
 )
 TEXT_PARTS = frozenset(
@@ -88,7 +97,7 @@ def drop_before_migrate(plan: list[Any], **kwargs: Any) -> None:
     """Take triggers and view away: Django's rebuild of a table trips over them."""
     del kwargs
     if plan:
-        _run([*fts_schema.DROP_TRIGGERS, *DROP_VECTOR_TRIGGERS])
+        _run([*fts_schema.DROP_TRIGGERS, *_drop(OLD_PARTS), *DROP_VECTOR_TRIGGERS])
         _run(["DROP VIEW IF EXISTS memories_searchable"])
 
 
@@ -103,7 +112,7 @@ def ensure() -> None:
     """Bring both indexes in step with this build of SQLite and with the tables."""
     can = capabilities(connection)
     with transaction.atomic():
-        _ensure_stamp()
+        _ensure_log()
         _ensure_text(can.fts5)
         _ensure_vectors(can.vec0)
 
@@ -112,7 +121,7 @@ def in_step() -> bool:
     """Whether the indexes fit this build: one query, no write."""
     can, names = capabilities(connection), _names()
     return (
-        names >= STAMP_PARTS | {"memories_searchable"}
+        names >= LOG_PARTS | {"memories_searchable"}
         and names & TEXT_PARTS == (TEXT_PARTS if can.fts5 else set())
         and names & VECTOR_PARTS == (VECTOR_PARTS if can.vec0 else set())
     )
@@ -138,9 +147,10 @@ def states() -> tuple[str, str]:
     return text, vector
 
 
-def _ensure_stamp() -> None:
-    if not _names() >= STAMP_PARTS:
-        _run([*_drop(STAMP_PARTS), *fts_schema.VECTOR_TRIGGERS, fts_schema.STAMP])
+def _ensure_log() -> None:
+    if not _names() >= LOG_PARTS:
+        _run([*_drop(LOG_PARTS | OLD_PARTS), fts_schema.CREATE_LOG])
+        _run([*fts_schema.LOG_TRIGGERS, fts_schema.STAMP])
 
 
 def _ensure_text(available: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from memories.vectors import MatrixVectors
+from memories.vector_matrix import MatrixVectors
 from memories.word_matrix import MatrixWords
 
 _matrices: dict[tuple[str, str], MatrixVectors] = {}

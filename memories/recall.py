@@ -20,7 +20,7 @@ from memories.matrices import matrix, raw_connection, words
 from memories.models import Memory
 from memories.rank import Hit
 from memories.scope import Scope
-from memories.vectors import MatrixVectors
+from memories.vector_matrix import MatrixVectors
 
 logger = logging.getLogger(__name__)
 

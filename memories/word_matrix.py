@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from icm_site import text
-from memories import words
+from memories import search_log, words
 from memories.scope import EVERYTHING, Connection, Scope
+from memories.search_log import Mark
 from memories.words import (
     IndexWords,
     Within,
@@ -33,20 +35,24 @@ FTS5_K1, FTS5_B, FTS5_LEAST = 1.2, 0.75, 1e-6
 MOST_PLACES = 8_000_000
 # Arrays have a place for each id up to the last: too many for few rows are a waste.
 WASTE, SPARE_IDS = 8, 10_000
-# With more new rows than this, what is known of words is read anew.
-MOST_NEW = 1_000
+# With more changed rows than this, what is known of words is read anew.
+MOST_CHANGED = 1_000
 
 # The structure record (row 10) is another one after each change of the index.
-STATE = """
+STATE = f"""
 SELECT (SELECT block FROM memories_fts_data WHERE id = 1),
     (SELECT block FROM memories_fts_data WHERE id = 10),
-    (SELECT value FROM icm_metadata WHERE key = 'words_rewritten'),
-    (SELECT max(id) FROM memories_fts_docsize)
+    (SELECT max(id) FROM memories_fts_docsize), {search_log.MARK}
 """
-SIZES_AFTER = "SELECT id, sz FROM memories_fts_docsize WHERE id > ? ORDER BY id"
-TEXTS_AFTER = """
+SIZES = "SELECT id, sz FROM memories_fts_docsize ORDER BY id"
+NEW = "SELECT id FROM memories_fts_docsize WHERE id > ?"
+SIZES_OF = """
+SELECT id, sz FROM memories_fts_docsize WHERE id IN (SELECT value FROM json_each(?))
+"""
+TEXTS_OF = """
 SELECT m.id, m.topic_index || ' ' || m.summary_index || ' ' || m.keywords_index
-FROM memories m WHERE m.id > ? AND m.state IN ('live', 'superseded') ORDER BY m.id
+FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))
+    AND m.state IN ('live', 'superseded') ORDER BY m.id
 """
 
 HAS_PLACES = "SELECT 1 FROM temp.sqlite_master WHERE name = 'memories_places'"
@@ -77,6 +83,43 @@ class Holders:
         found = self.ids[places] == memory_ids
         return np.asarray(self.counts[places] * found, np.float64)
 
+    def without(self, memory_ids: Ids) -> "Holders":
+        """Without these rows (ascending)."""
+        if not len(self.ids) or not len(memory_ids):
+            return self
+        places = np.searchsorted(self.ids, memory_ids)
+        places = places[places < len(self.ids)]
+        mine = places[np.isin(self.ids[places], memory_ids)]
+        if not len(mine):
+            return self
+        return Holders(np.delete(self.ids, mine), np.delete(self.counts, mine))
+
+    def joined(self, ids: Small, counts: Small) -> "Holders":
+        """With rows that are not among them yet (ascending)."""
+        if len(self.ids) and ids[0] <= self.ids[-1]:
+            places = np.searchsorted(self.ids, ids)
+            return Holders(
+                np.insert(self.ids, places, ids), np.insert(self.counts, places, counts)
+            )
+        return Holders(
+            np.concatenate([self.ids, ids]), np.concatenate([self.counts, counts])
+        )
+
+
+class State(NamedTuple):
+    """What tells whether the index has changed; `last`: the last row."""
+
+    sums: bytes | None
+    structure: bytes
+    last: int | None
+    epoch: str | None
+    change: int | None
+    stamp: str | None
+
+    @property
+    def mark(self) -> Mark:
+        return Mark(self.epoch, self.change, self.stamp)
+
 
 @dataclass(frozen=True)
 class Index:
@@ -85,19 +128,15 @@ class Index:
     `holders` is filled as words are asked for; `places` counts what it holds.
     """
 
-    state: tuple[bytes, bytes, str | None, int]
+    state: State
     rows: int
     total: int
     sizes: Floats
     holders: dict[str, Holders] = field(default_factory=dict)
 
     @property
-    def rewritten(self) -> str | None:
-        return self.state[2]
-
-    @property
     def last(self) -> int:
-        return self.state[3]
+        return self.state.last or 0
 
     @property
     def average(self) -> float:
@@ -157,11 +196,12 @@ class MatrixWords:
 
     Answers what IndexWords answers, without asking the index for words that were asked
     for before. Safe to share between threads and connections to the same database.
-    New rows are added; a change or removal (the stamp `words_rewritten`, written by
-    triggers) makes it read anew. Inside a transaction the index itself is asked.
+    What is new or changed is read by itself, as the log of the triggers tells (see
+    search_log). Inside a transaction the index itself is asked.
     """
 
     _index: Index | None = None
+    _has_log: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(
@@ -188,7 +228,11 @@ class MatrixWords:
     def _current(self, connection: Connection) -> Index | None:
         if getattr(connection, "in_transaction", False):
             return None
-        state = connection.execute(STATE).fetchone()
+        if not self._has_log:
+            self._has_log = search_log.has_log(connection)
+            if not self._has_log:
+                return None
+        state = State(*connection.execute(STATE).fetchone())
         with self._lock:
             if self._index is None or self._index.state != state:
                 self._index = _read(connection, state, self._index)
@@ -197,46 +241,65 @@ class MatrixWords:
         return index if ids <= WASTE * index.rows + SPARE_IDS else None
 
 
-def _read(
-    connection: Connection,
-    state: tuple[bytes, bytes, str | None, int | None],
-    known: Index | None,
-) -> Index:
+def _read(connection: Connection, state: State, known: Index | None) -> Index:
     """The index in this state; of what is known, that stays which still holds."""
-    block, structure, rewritten, last = state
-    rows, *sums = varints(block) if block else [0]
-    whole = (block, structure, rewritten, last or 0)
-    if known is not None and known.rewritten == rewritten and whole[3] >= known.last:
-        sizes, added = _sizes(connection, known.sizes, known.last)
-        if added <= MOST_NEW and known.rows + added == rows:
-            holders = _with_new_rows(connection, known)
-            return Index(whole, rows, sum(sums), sizes, holders)
-    sizes, _ = _sizes(connection, np.zeros(1), 0)
-    return Index(whole, rows, sum(sums), sizes)
+    rows, *sums = varints(state.sums) if state.sums else [0]
+    if known is not None:
+        changed = _changed(connection, state, known)
+        if changed is not None and len(changed) <= MOST_CHANGED:
+            sizes, added = _with_sizes(connection, known.sizes, changed)
+            if known.rows + added == rows:
+                holders = _with_changes(connection, known, changed)
+                return Index(state, rows, sum(sums), sizes, holders)
+    return Index(state, rows, sum(sums), _sizes(connection, SIZES))
 
 
-def _sizes(connection: Connection, known: Floats, last: int) -> tuple[Floats, int]:
-    """The words of each row by its id, and how many rows are new.
+def _changed(connection: Connection, state: State, known: Index) -> set[int] | None:
+    """The rows that are new or not what they were; None where that is not known."""
+    if (state.last or 0) < known.last:
+        return None
+    changed = search_log.changed_since(connection, known.state.mark, state.mark)
+    if changed is None:
+        return None
+    return changed | {row[0] for row in connection.execute(NEW, (known.last,))}
 
-    `known` are the sizes up to the row `last`.
-    """
-    found = connection.execute(SIZES_AFTER, (last,)).fetchall()
-    if not found:
-        return known, 0
-    sizes = np.zeros(found[-1][0] + 1)
-    sizes[: len(known)] = known
+
+def _sizes(connection: Connection, query: str, *parameters: str) -> Floats:
+    """The words of each row by its id."""
+    found = connection.execute(query, parameters).fetchall()
+    sizes = np.zeros(max((row[0] for row in found), default=0) + 1)
     ids = np.fromiter((row[0] for row in found), np.int64, len(found))
     # Three numbers in three bytes are those bytes.
     sizes[ids] = [sum(sz if len(sz) == 3 else varints(sz)) for _, sz in found]
-    return sizes, len(found)
+    return sizes
 
 
-def _with_new_rows(connection: Connection, known: Index) -> dict[str, Holders]:
-    """The holders of words that are known, with the rows that came after."""
+def _with_sizes(
+    connection: Connection, known: Floats, changed: set[int]
+) -> tuple[Floats, int]:
+    """The sizes now, and how many rows there are more than before."""
+    new = _sizes(connection, SIZES_OF, search_log.as_json(changed))
+    sizes = np.zeros(max(len(known), len(new)))
+    sizes[: len(known)] = known
+    ids = np.array([i for i in changed if i < len(sizes)], np.int64)
+    before = np.count_nonzero(sizes[ids])
+    sizes[ids] = 0
+    mine = ids[ids < len(new)]
+    sizes[mine] = new[mine]
+    return sizes, int(np.count_nonzero(sizes[ids]) - before)
+
+
+def _with_changes(
+    connection: Connection, known: Index, changed: set[int]
+) -> dict[str, Holders]:
+    """The holders of words that are known, with the changed rows as they are now."""
+    gone = np.array(sorted(i for i in changed if i <= known.last), np.int64)
     holders = {
-        word: each for word, each in known.holders.items() if not is_prefix(word)
+        word: each.without(gone)
+        for word, each in list(known.holders.items())
+        if not is_prefix(word)
     }
-    found = connection.execute(TEXTS_AFTER, (known.last,)).fetchall()
+    found = connection.execute(TEXTS_OF, (search_log.as_json(changed),)).fetchall()
     new: dict[str, list[tuple[int, int]]] = {}
     for memory_id, body in found:
         for word, count in Counter(body.split()).items():
@@ -244,10 +307,7 @@ def _with_new_rows(connection: Connection, known: Index) -> dict[str, Holders]:
                 new.setdefault(word, []).append((memory_id, count))
     for word, places in new.items():
         ids, counts = np.array(places, np.int32).T
-        old = holders[word]
-        holders[word] = Holders(
-            np.concatenate([old.ids, ids]), np.concatenate([old.counts, counts])
-        )
+        holders[word] = holders[word].joined(ids, counts)
     return holders
 
 

@@ -21,7 +21,7 @@ from icm_site.sqlite import opening
 from memories import decay, history, search, statements, store
 from memories.matrices import raw_connection
 from memories.models import Memory, MemoryUsage, MemoryVector, Metadata
-from memories.vectors import MatrixVectors
+from memories.vector_matrix import MatrixVectors
 from memories.word_matrix import MatrixWords
 
 TOPICS = ("architecture", "decisions", "errors", "context", "preferences")

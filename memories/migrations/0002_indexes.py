@@ -11,7 +11,8 @@ def create(apps, schema_editor):
     can = capabilities(schema_editor.connection)
     statements = [
         fts_schema.CREATE_VIEW,
-        *fts_schema.VECTOR_TRIGGERS,
+        fts_schema.CREATE_LOG,
+        *fts_schema.LOG_TRIGGERS,
         fts_schema.STAMP,
     ]
     if can.fts5:

@@ -29,9 +29,10 @@ TRIGGERS = {
     "memories_fts_delete",
     "memories_fts_insert",
     "memories_fts_update",
-    "memories_searchable_change",
-    "memory_vectors_delete",
-    "memory_vectors_update",
+    "memories_changed",
+    "memories_deleted",
+    "memory_vectors_changed",
+    "memory_vectors_deleted",
     "vec_memories_delete",
     "vec_memories_hide",
     "vec_memories_insert",
@@ -70,6 +71,18 @@ def check() -> None:
 def words(text: str) -> list[int]:
     query = "SELECT rowid FROM memories_fts WHERE memories_fts MATCH %s ORDER BY rowid"
     return [row[0] for row in ask(query, f'"{text}"')]
+
+
+def test_the_stamp_of_an_earlier_version_makes_way_for_the_log() -> None:
+    for name in indexes.LOG_PARTS:
+        ask(f"DROP TRIGGER {name}")
+    ask("DROP TABLE search_changes")
+    for name in indexes.OLD_PARTS:
+        ask(f"CREATE TRIGGER {name} AFTER DELETE ON memories BEGIN SELECT 1; END")
+    assert not indexes.in_step()
+    indexes.ensure()
+    test_triggers_and_tables_are_these()
+    assert "search_changes" in names("table")
 
 
 def test_triggers_and_tables_are_these() -> None:

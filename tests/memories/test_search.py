@@ -14,7 +14,7 @@ from memories import fts_schema, words
 from memories.models import Memory, State
 from memories.rank import Hit
 from memories.search import Scope, find, topics_matching
-from memories.vectors import MatrixVectors
+from memories.vector_matrix import MatrixVectors
 from tests.factories import FakeEmbedder, make_memory
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,7 @@
 """Nearest memories: the matrix and vec0 answer alike and follow the database."""
 
 import logging
+import random
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ import pytest
 from django.db import connection
 
 from icm_site.sqlite.capabilities import capabilities
-from memories import fts_schema
+from memories import fts_schema, vector_matrix
+from memories.centre import PRIORS, prior
 from memories.scope import Connection
-from memories.vectors import PRIORS, MatrixVectors, Vec0Vectors, prior
+from memories.vector_matrix import MatrixVectors
+from memories.vectors import Vec0Vectors
 from tests.factories import make_memory
 
 MODEL, SIZE = "test/unit", 64
@@ -119,6 +122,80 @@ def test_the_matrix_follows_new_changed_and_removed_vectors(
     other.execute("UPDATE memories SET state = 'live' WHERE id = 7")
     assert ids(vectors, raw, 7)[0] == 7
     other.close()
+
+
+def same_as_fresh(vectors: MatrixVectors, raw: Connection, within: object) -> None:
+    how = {"depth": 12, "within": within, "also": (1, 2, 500)}
+    fresh = MatrixVectors(MODEL, SIZE)
+    for seed in (3, 777):
+        needle = unit(seed).tolist()
+        one = vectors.nearest(raw, needle, **how)  # type: ignore[arg-type]
+        assert one == fresh.nearest(raw, needle, **how)  # type: ignore[arg-type]
+
+
+def test_what_changed_is_read_by_itself(
+    raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_matrix, "SMALL", 4)
+    chance = random.Random(5)
+    changes = {
+        "change": "UPDATE memory_vectors SET vector = ? WHERE memory_id = ?",
+        "hide": "UPDATE memories SET state = 'forgotten' WHERE ? <> '' AND id = ?",
+        "show": "UPDATE memories SET state = 'live' WHERE ? <> '' AND id = ?",
+        "remove": "DELETE FROM memory_vectors WHERE ? <> '' AND memory_id = ?",
+    }
+    vectors, read = MatrixVectors(MODEL, SIZE), vector_matrix.ALL
+    ids(vectors, raw, 1)
+    for turn in range(150):
+        act = chance.choice(["add", *changes])
+        blob, key = unit(chance.randrange(999)).tobytes(), chance.randrange(1, 60)
+        if act == "add":
+            add(raw, key + 30, blob)
+        else:
+            raw.execute(changes[act], (blob, key))
+        monkeypatch.setattr(vector_matrix, "ALL", "not to be read again")
+        vectors.state(raw)
+        monkeypatch.setattr(vector_matrix, "ALL", read)
+        if turn % 3 == 0:
+            same_as_fresh(vectors, raw, None if turn % 2 else range(1, 60, 3))
+
+
+def test_all_is_read_anew_where_the_log_does_not_reach_back(
+    raw: sqlite3.Connection,
+) -> None:
+    vectors = MatrixVectors(MODEL, SIZE)
+    ids(vectors, raw, 1)
+    raw.execute("UPDATE memories SET state = 'forgotten' WHERE id = 7")
+    assert 7 not in ids(vectors, raw, 7, 60)
+    raw.execute("UPDATE memories SET state = 'live' WHERE id = 7")
+    raw.execute("DELETE FROM search_changes")
+    raw.execute("UPDATE memories SET state = 'forgotten' WHERE id = 8")
+    found = ids(vectors, raw, 7, 60)
+    assert 7 in found
+    assert 8 not in found
+
+
+def test_the_log_stays_short(raw: sqlite3.Connection) -> None:
+    raw.execute("BEGIN")
+    for turn in range(10):
+        raw.execute("UPDATE memory_vectors SET piece = ?", (turn,))
+    raw.execute(
+        "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'search_changes'",
+        (fts_schema.LOG_LENGTH,),
+    )
+    raw.execute("UPDATE memories SET state = 'forgotten' WHERE id = 1")
+    raw.execute("COMMIT")
+    assert raw.execute("SELECT count(*) FROM search_changes").fetchone() == (1,)
+
+
+def test_a_file_without_the_log_is_read_each_time(raw: sqlite3.Connection) -> None:
+    for statement in fts_schema.DROP_TRIGGERS[:4]:
+        raw.execute(statement)
+    raw.execute("DROP TABLE search_changes")
+    vectors = MatrixVectors(MODEL, SIZE)
+    assert ids(vectors, raw, 7)[0] == 7
+    raw.execute("DELETE FROM memory_vectors WHERE memory_id = 7")
+    assert 7 not in ids(vectors, raw, 7, 60)
 
 
 def test_what_an_open_transaction_shows_is_not_kept(raw: sqlite3.Connection) -> None:

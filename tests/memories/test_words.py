@@ -126,6 +126,21 @@ def test_a_new_row_is_added_to_what_is_known(
     assert next(iter(matrix.ask(raw, "proxy", depth=5).bm25)) == added
 
 
+def test_a_changed_row_alone_is_read_again(
+    raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix = MatrixWords()
+    check(matrix, raw)
+    monkeypatch.setattr(word_matrix, "SIZES", "SELECT 'not to be read again'")
+    raw.execute("UPDATE memories SET summary_index = 'proxi proxi' WHERE id = 9")
+    check(matrix, raw)
+    raw.execute("UPDATE memories SET state = 'archived' WHERE id IN (3, 4)")
+    check(matrix, raw)
+    raw.execute("DELETE FROM memories WHERE id = 10")
+    add(raw, summary="proxy")
+    check(matrix, raw)
+
+
 def test_inside_a_transaction_the_index_itself_is_asked(
     raw: sqlite3.Connection,
 ) -> None:
