@@ -106,8 +106,7 @@ def feedback_delete(params: FeedbackParams, caller: Caller) -> DeleteResult:
 def feedback_helpful(params: HelpfulParams, caller: Caller) -> HelpfulResult:
     """Report that a recalled memory helped: recall will rank it a little higher.
 
-    Use it when a memory was right and changed what you did. Not for every hit; one
-    that misled is a matter for a feedback record.
+    Use it when a memory was right and changed what you did. Not for every hit.
     """
     memory, changed = marks.helped(
         params.id, caller=caller, now=timezone.now(), undo=params.undo

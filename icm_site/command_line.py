@@ -265,7 +265,8 @@ def _argument(sub: Parser, name: str, info: FieldInfo, command: Command) -> None
     options: dict[str, Any] = {"help": _help(info, command.ranges.get(name))}
     kind = _plain(info.annotation)
     if kind is bool:
-        sub.add_argument(*flags, dest=name, action="store_true", **options)
+        action = "store_false" if info.default is True else "store_true"
+        sub.add_argument(*flags, dest=name, action=action, **options)
         return
     if get_origin(kind) is Literal:
         options["metavar"] = "{" + ",".join(get_args(kind)) + "}"

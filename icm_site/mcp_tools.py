@@ -93,13 +93,13 @@ def listed(*, lean: bool) -> list[dict[str, Any]]:
 def hints(tool: Tool) -> dict[str, bool]:
     """What a client is told of a tool, without what goes without saying.
 
-    The protocol gives destructive and idempotent a meaning for writing tools alone,
-    and takes a tool for not idempotent; each byte of this list is paid for again in
-    each conversation.
+    The protocol takes a tool for one that writes, destroys and is not idempotent, and
+    gives the last two a meaning for writing tools alone. Each byte of this list is
+    paid for again in each conversation.
     """
-    told = {"readOnlyHint": tool.reads, "openWorldHint": False}
-    if not tool.reads:
-        told["destructiveHint"] = tool.destroys
+    if tool.reads:
+        return {"readOnlyHint": True}
+    told = {} if tool.destroys else {"destructiveHint": False}
     return told | ({"idempotentHint": True} if tool.idempotent else {})
 
 

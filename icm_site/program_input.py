@@ -72,7 +72,8 @@ def _compact(each: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[st
         whole["anyOf"] = [_compact(option, definitions) for option in options]
     if "items" in whole:
         whole["items"] = _compact(whole["items"], definitions)
-    if whole.get("default", "") in (None, [], {}):
-        del whole["default"]
+    # What an argument is when it is left out goes without saying where it is nothing.
+    if not whole.get("default"):
+        whole.pop("default", None)
     whole.pop("title", None)
     return whole

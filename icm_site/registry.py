@@ -8,11 +8,15 @@ from memoirs.entries import OPERATIONS as MEMOIRS
 from memories.capture_entries import OPERATIONS as CAPTURE
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
+from memories.injection_entries import OPERATIONS as INJECTION
 from memories.token_entries import OPERATIONS as TOKENS
 
 OPERATIONS: dict[str, Operation] = {
     entry.name: entry
-    for entry in [*MEMORIES, *CARE, *CAPTURE, *MEMOIRS, *FEEDBACK, *TOKENS]
+    for entry in [
+        *(*MEMORIES, *INJECTION, *CARE, *CAPTURE),
+        *(*MEMOIRS, *FEEDBACK, *TOKENS),
+    ]
 }
 
 TOOLS: dict[str, tuple[Operation, Tool]] = {

@@ -40,7 +40,7 @@ def search_all(
     ids = {hit.memory.id for hit in shown if hit.memory}
     keys = [found.memory.pk for found in answer.hits if found.memory.ulid in ids]
     recall.count_access(keys, now=now)
-    return shown, answer.notes
+    return shown, (*answer.notes, *([answer.miss] if answer.miss else ()))
 
 
 def _memory_hits(found: Iterable[recall.Recalled]) -> list[tuple[float, SearchHit]]:

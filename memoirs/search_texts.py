@@ -11,13 +11,13 @@ NOTHING = "Nothing found."
 
 def found(result: SearchAllResult) -> str:
     if not result.hits:
-        return NOTHING
+        return "\n".join([NOTHING, *result.notes])
     return "\n".join([*map(hit_text, result.hits), *result.notes])
 
 
 def found_compact(result: SearchAllResult) -> str:
     if not result.hits:
-        return NOTHING
+        return "\n".join([NOTHING, *result.notes])
     return "\n".join(_line(hit) for hit in result.hits)
 
 

@@ -49,10 +49,8 @@ class SuggestionResult(Result):
 class RelatedParams(Params):
     id: Identifier = Field(description="Id of the memory to start from")
     depth: int = Field(1, description="How many links away")
-    limit: int = Field(10, description="How many memories at most")
-    project: str | None = Field(
-        None, description="Only this project's memories; empty for all projects"
-    )
+    limit: int = Field(10, description="At most so many")
+    project: str | None = Field(None, description="Only this project's; empty for all")
 
 
 class RelatedRecord(Result):

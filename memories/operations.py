@@ -85,7 +85,9 @@ def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
             if params.explain
         },
     )
-    return RecallResult(query=params.query, hits=hits, notes=list(found.notes))
+    return RecallResult(
+        query=params.query, hits=hits, notes=list(found.notes), miss=found.miss
+    )
 
 
 def memory_get(params: GetParams, caller: Caller) -> GetResult:

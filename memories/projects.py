@@ -91,6 +91,18 @@ def is_kind_only(topic: str) -> bool:
     return bool(segments) and segments <= _KINDS
 
 
+def named_in(topic: str) -> str | None:
+    """The project that a topic of the form kind-project names: `decisions-shop`.
+
+    None where no kind comes first, or nothing after it.
+    """
+    if is_global_topic(topic):
+        return None
+    parts = [part for part in _SEPARATORS.split(normalise_name(topic)) if part]
+    kinds = next((n for n, part in enumerate(parts) if part not in _KINDS), len(parts))
+    return "-".join(parts[kinds:]) or None if kinds else None
+
+
 def remote_name(url: str) -> str | None:
     """Return the repository's name in an address: https, ssh, scp form or a path."""
     text = url.strip().replace("\\", "/")

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from icm_site import afterwards, conf
 from icm_site.sqlite.opening import TIMEOUT
-from memories import decay, embedding, links, marks, rank, tiers
+from memories import decay, embedding, known_projects, links, marks, rank, tiers
 from memories.matrices import matrix, raw_connection, words
 from memories.models import Memory
 from memories.rank import Hit
@@ -48,8 +48,11 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
+    """What was found. `miss` names the project that was perhaps meant."""
+
     hits: list[Recalled]
     notes: tuple[str, ...] = ()
+    miss: str = ""
 
 
 def recall(
@@ -84,7 +87,8 @@ def recall(
         shown = [hit.memory.pk for hit in answer]
         afterwards.do(partial(count_access, shown, now=moment))
     note = embedding.note()
-    return Answer(hits=answer, notes=(note,) if note else ())
+    miss = known_projects.miss(raw_connection(), project)
+    return Answer(hits=answer, notes=(note,) if note else (), miss=miss)
 
 
 def _find(

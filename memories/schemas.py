@@ -56,15 +56,11 @@ class RecallParams(Params):
     query: str = Field(description="What you want to know, in your own words")
     topic: str | None = Field(None, description="Only topics that contain this name")
     keyword: str | None = Field(None, description="Only memories with this keyword")
-    project: str | None = Field(
-        None, description="Only this project's memories; empty for all projects"
-    )
-    limit: int = Field(5, description="How many memories at most")
-    max_tokens: int | None = Field(
-        None, description="Budget in tokens (of about 4 characters) instead of limit"
-    )
+    project: str | None = Field(None, description="Only this project's; empty for all")
+    limit: int = Field(5, description="At most so many")
+    max_tokens: int | None = Field(None, description="Token budget instead of limit")
     min_score: float = Field(
-        0.0, ge=0.0, le=1.0, description="Leave out hits below this score (0 to 1)"
+        0.0, ge=0.0, le=1.0, description="Leave out hits below this"
     )
     engine: Literal["default", "blend", "additive"] = Field(
         "default", description="How word and meaning scores are joined"
@@ -82,7 +78,7 @@ class ListParams(Params):
     sort: Literal["weight", "created", "accessed"] = Field(
         "weight", description="Largest or newest first by this"
     )
-    limit: int | None = Field(None, description="How many memories at most")
+    limit: int | None = Field(None, description="At most so many")
 
 
 class UpdateParams(Params):
@@ -196,6 +192,7 @@ class RecallResult(Result):
     query: str
     hits: list[MemoryRecord]
     notes: list[str] = Field(default_factory=list)
+    miss: str = ""
 
 
 class HistoryEntry(Result):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memories import projects, standing
 from memories.scope import Connection
-from memories.standing import CHARS_PER_TOKEN, Form, Line, Row
+from memories.standing import CHARS_PER_TOKEN, Form, Line, Row, Section
 
 TITLE = "ICM Context Snapshot"
 TITLES = ("Identity & preferences", "Project context")
@@ -40,11 +40,6 @@ COUNT = """
 SELECT count(*) FROM memories m
 WHERE m.state = 'live' AND m.topic_key IN (SELECT value FROM json_each(?))
 """
-
-
-class Section(NamedTuple):
-    title: str
-    lines: tuple[str, ...]
 
 
 class Snapshot(NamedTuple):
@@ -135,17 +130,14 @@ def _made(
 ) -> Snapshot:
     if not chosen:
         return Snapshot("", (), (), 0, max_chars, 0, False)
-    body = standing.written(TITLE, TITLES, chosen, form)
+    sections = standing.sections(TITLES, chosen)
+    body = standing.written(TITLE, sections, form)
     dropped = total - len(chosen)
     over = dropped > 0 and len(body) >= FULL_SHARE * max_chars
     return Snapshot(
         text=f"{body}\n\n{ADVICE}" if over and advice else body,
         ids=tuple(line.id for line in chosen),
-        sections=tuple(
-            Section(title, tuple(line.text for line in chosen if line.section == n))
-            for n, title in enumerate(TITLES)
-            if any(line.section == n for line in chosen)
-        ),
+        sections=sections,
         total_chars=len(body),
         max_chars=max_chars,
         dropped=dropped,

@@ -43,6 +43,13 @@ class Line(NamedTuple):
     text: str
 
 
+class Section(NamedTuple):
+    """A heading and the texts below it."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
 class Shape(NamedTuple):
     """How headings and sections are written."""
 
@@ -109,14 +116,22 @@ def fill(lines: Iterable[Line], titles: Sequence[str], *, left: int) -> Iterator
         yield line
 
 
+def sections(titles: Sequence[str], lines: Sequence[Line]) -> tuple[Section, ...]:
+    """The lines by section; sections without a line are left out."""
+    found = (
+        Section(title, tuple(line.text for line in lines if line.section == number))
+        for number, title in enumerate(titles)
+    )
+    return tuple(section for section in found if section.lines)
+
+
 def written(
-    header: str, titles: Sequence[str], lines: Sequence[Line], form: Form
+    header: str, sections: Iterable[tuple[str, Sequence[str]]], form: Form
 ) -> str:
-    """Header and sections as text; sections without a line are left out."""
+    """Header, titles and lines as text."""
     shape = SHAPES[form]
     parts = [shape.heading.format(header)]
-    for number, title in enumerate(titles):
-        bullets = [f"- {line.text}" for line in lines if line.section == number]
-        if bullets:
-            parts.append("\n".join([shape.section.format(title), *bullets]))
+    for title, lines in sections:
+        bullets = [f"- {line}" for line in lines]
+        parts.append("\n".join([shape.section.format(title), *bullets]))
     return "\n\n".join(parts)

@@ -95,9 +95,11 @@ def updated_tool(result: StoreResult) -> str:
 
 
 def recalled_tool(result: RecallResult) -> str:
+    miss = [result.miss] if result.miss else []
     if not result.hits:
-        return NOTHING
-    return "\n".join([*(_tool_block(hit) for hit in result.hits), *result.notes])
+        return "\n".join([NOTHING, *miss])
+    blocks = [_tool_block(hit) for hit in result.hits]
+    return "\n".join([*blocks, *result.notes, *miss])
 
 
 def _tool_block(record: MemoryRecord) -> str:
@@ -175,7 +177,7 @@ def _explained(result: RecallResult, text: str) -> str:
 
 
 def recall_notes(result: RecallResult) -> str:
-    return "\n".join(result.notes)
+    return "\n".join(filter(None, [*result.notes, result.miss]))
 
 
 def shown(result: GetResult) -> str:

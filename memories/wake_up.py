@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memories import projects, standing
 from memories.fence import harmless
 from memories.scope import Connection
-from memories.standing import CHARS_PER_TOKEN, Form, Line, Row
+from memories.standing import CHARS_PER_TOKEN, Form, Line, Row, Section
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -66,6 +66,7 @@ class Pack(NamedTuple):
 
     text: str
     ids: tuple[int, ...]
+    sections: tuple[Section, ...] = ()
 
 
 def pack(
@@ -85,7 +86,7 @@ def pack(
     """
     max_chars = max_tokens * CHARS_PER_TOKEN
     rows = _rows(connection, project, max_chars, now, preferences)
-    header = f"{TITLE} (project: {harmless(project)})" if project else TITLE
+    header = titled(project)
     lines = standing.distinct(_line(row, max_chars) for row in rows)
     left = max_chars - len(header) - len("# ")
     chosen = list(standing.fill(lines, TITLES, left=left))
@@ -93,8 +94,14 @@ def pack(
         return Pack("", ())
     places = {row.id: n for n, row in enumerate(sorted(rows, key=_fixed))}
     chosen.sort(key=lambda line: (line.section, places[line.id]))
-    text = standing.written(header, TITLES, chosen, form)
-    return Pack(text, tuple(line.id for line in chosen))
+    sections = standing.sections(TITLES, chosen)
+    text = standing.written(header, sections, form)
+    return Pack(text, tuple(line.id for line in chosen), sections)
+
+
+def titled(project: str | None) -> str:
+    """The first line of a pack, without its mark."""
+    return f"{TITLE} (project: {harmless(project)})" if project else TITLE
 
 
 def section(topic: str, summary: str) -> int:

@@ -50,7 +50,7 @@ def command_words(
         if not flags:
             positional.append(str(given[name]))
         elif info.annotation is bool:
-            options += flags[:1] if given[name] else ()
+            options += flags[:1] if given[name] is not info.default else ()
         else:
             options.append(f"{flags[-1]}={given[name]}")
     return [*options, "--", *positional] if positional else options
