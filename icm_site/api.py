@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Annotated, Any, NoReturn
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.params import functions as parameters
@@ -17,23 +14,16 @@ from pydantic import WithJsonSchema, create_model
 
 from icm_site import __version__, auth, http_errors, program_input
 from icm_site.auth import Principal
-from icm_site.errors import Forbidden, IcmError, InvalidInput, Unauthorized
-from icm_site.operation import Operation, Result
+from icm_site.errors import Forbidden, IcmError, InvalidInput
+from icm_site.operation import Failure, Operation
 from icm_site.registry import OPERATIONS
-
-View = Callable[..., HttpResponse]
+from icm_site.web_login import for_known
 
 DESCRIPTION = """What agents and programs can ask of the memory.
 
 Each operation is a command of `icm`, and most are tools of `icm serve`. Rows by their
 ids are under `/api/`."""
 FAILURES = frozenset({400, 401, 403, 404, 409, 413, 429, 503})
-
-
-class Failure(Result):
-    """What every error looks like."""
-
-    error: str
 
 
 class Token(HttpBearer):
@@ -47,21 +37,6 @@ class Token(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> NoReturn:
         raise NotImplementedError
-
-
-def for_known(view: View) -> View:
-    """Show a page of the documentation to whom the interface is open."""
-
-    def shown(request: HttpRequest, **arguments: Any) -> HttpResponse:
-        try:
-            auth.identify(request)
-        except Unauthorized:
-            if "text/html" not in request.headers.get("Accept", ""):
-                raise
-            return redirect(f"{reverse('admin:login')}?next={request.path}")
-        return view(request, **arguments)
-
-    return shown
 
 
 api = NinjaAPI(

@@ -40,6 +40,12 @@ class Result(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class Failure(Result):
+    """What every error looks like over HTTP."""
+
+    error: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tool:
     """How MCP shows an operation. The first format is the default one."""

@@ -72,6 +72,34 @@ class KeysetPagination(BasePagination):
             {"next": self.next_url, "previous": self.previous_url, "results": data}
         )
 
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """The parameters of pages as OpenAPI has them."""
+        names = [sign + name for name in view.orderings for sign in ("", "-")]
+        limits = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
+        rows = [
+            ("limit", "Rows on a page.", {**limits, "default": LIMIT}),
+            (
+                "ordering",
+                "What the list runs by; falling with a minus.",
+                {"type": "string", "enum": names, "default": f"-{names[0]}"},
+            ),
+            (
+                "cursor",
+                "The page, as `next` and `previous` name it.",
+                {"type": "string"},
+            ),
+        ]
+        return [
+            {
+                "name": name,
+                "in": "query",
+                "required": False,
+                "description": text,
+                "schema": schema,
+            }
+            for name, text, schema in rows
+        ]
+
     def to_html(self) -> str:
         template = loader.get_template(PREVIOUS_AND_NEXT)
         urls = {"previous_url": self.previous_url, "next_url": self.next_url}

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from django.db.models import QuerySet
-from rest_framework import filters, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput, NotFound
 from icm_site.operation import Result
 from icm_site.pagination import KeysetPagination
+from icm_site.rest_filters import Filter, ParameterFilter, Rows
 from icm_site.rest_hooks import principal
 from icm_site.ulid import is_ulid
-
-Rows = QuerySet[Any]
 
 
 class RecordList(serializers.ListSerializer[Any]):
@@ -47,26 +44,6 @@ class RecordSerializer(serializers.Serializer[Any]):
         return self.records([instance])[0].model_dump(mode="json")
 
 
-class ParameterFilter(filters.BaseFilterBackend):
-    """Query parameters by the view's table: name -> function(rows, value).
-
-    An unknown parameter is refused: silently it would answer with too much.
-    """
-
-    common = frozenset({"cursor", "limit", "ordering", "search", "format"})
-
-    def filter_queryset(self, request: Request, queryset: Rows, view: APIView) -> Rows:
-        table = cast(RecordViewSet, view).filters
-        for name in request.query_params:
-            if name in table:
-                queryset = table[name](queryset, request.query_params[name])
-            elif name not in self.common:
-                known = ", ".join(sorted([*table, *self.common]))
-                raise InvalidInput(f"unknown parameter {name!r}: use one of {known}")
-        words = request.query_params.get("search", "")
-        return cast(RecordViewSet, view).search(queryset, words) if words else queryset
-
-
 class RecordViewSet(GenericViewSet[Any]):
     """List, read, edit and delete rows by their public ids.
 
@@ -81,7 +58,13 @@ class RecordViewSet(GenericViewSet[Any]):
 
     # What a row is called, for people.
     noun = "row"
-    filters: Mapping[str, Callable[[Rows, str], Rows]] = {}
+    filters: Mapping[str, Filter] = {}
+    # What a row goes out as; what an edit and a deletion answer besides it, by type.
+    record: type[Result] = Result
+    edit_adds: Mapping[str, Any] = {}
+    deletion_adds: Mapping[str, Any] = {}
+    # Whether `search` is there.
+    searches = True
     # What a list may be ordered by -> the column; the first one, falling, is usual.
     orderings: Mapping[str, str] = {"created_at": "created_at"}
 
@@ -123,3 +106,13 @@ class RecordViewSet(GenericViewSet[Any]):
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         return self.shown(self.get_object())
+
+
+class ReadOnlyRecordViewSet(RecordViewSet):
+    """Rows that are only read here."""
+
+    http_method_names = ["get", "head", "options"]
+    searches = False
+
+    def search(self, rows: Rows, words: str) -> Rows:
+        raise InvalidInput("this list has no search")

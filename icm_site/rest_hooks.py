@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from rest_framework import authentication, exceptions, permissions
+from django.http import Http404
+from rest_framework import authentication, exceptions, negotiation, permissions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from icm_site import auth, http_errors
 from icm_site.auth import Principal
-from icm_site.errors import IcmError
+from icm_site.errors import IcmError, InvalidInput
 
 if TYPE_CHECKING:
     # The framework imports this module while it makes its views.
@@ -43,6 +44,19 @@ class MayWrite(permissions.BasePermission):
         if request.method not in permissions.SAFE_METHODS:
             auth.require_write(principal(request))
         return True
+
+
+class Negotiation(negotiation.DefaultContentNegotiation):
+    """The framework's choice of a form; an unknown one is a sentence."""
+
+    def filter_renderers(self, renderers: Any, format: str) -> Any:
+        try:
+            return super().filter_renderers(renderers, format)
+        except Http404:
+            known = ", ".join(renderer.format for renderer in renderers)
+            raise InvalidInput(
+                f"unknown format {format[:64]!r}: use one of {known}"
+            ) from None
 
 
 def principal(request: Request) -> Principal:

@@ -143,8 +143,19 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["icm_site.rest_hooks.Authentication"],
     "DEFAULT_PERMISSION_CLASSES": ["icm_site.rest_hooks.MayWrite"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "icm_site.rest_hooks.Negotiation",
+    "DEFAULT_SCHEMA_CLASS": "icm_site.rest_schema.RecordSchema",
     "EXCEPTION_HANDLER": "icm_site.rest_hooks.on_error",
     "UNAUTHENTICATED_USER": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api",
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}
+    },
 }
 
 LOGGING = {

@@ -6,9 +6,11 @@ from django.views.generic import RedirectView
 from rest_framework.routers import DefaultRouter
 
 from feedback.viewsets import FeedbackViewSet
+from icm_site import rest_schema
 from icm_site.api import api
 from icm_site.views import health
 from memoirs.viewsets import ConceptViewSet, LinkViewSet, MemoirViewSet
+from memories.activity_viewsets import ChangeViewSet, SuggestionViewSet
 from memories.viewsets import MemoryViewSet
 
 admin.autodiscover()
@@ -20,6 +22,8 @@ router.register("memoirs", MemoirViewSet, basename="memoir")
 router.register("concepts", ConceptViewSet, basename="concept")
 router.register("links", LinkViewSet, basename="link")
 router.register("feedback", FeedbackViewSet, basename="feedback")
+router.register("suggestions", SuggestionViewSet, basename="suggestion")
+router.register("changes", ChangeViewSet, basename="change")
 
 # The browsable pages of the REST framework link to a login by these names.
 login = RedirectView.as_view(pattern_name="admin:login", query_string=True)
@@ -31,6 +35,8 @@ sessions = [
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
+    path("api/openapi.json", rest_schema.description, name="rest-openapi"),
+    path("api/docs", rest_schema.docs, name="rest-docs"),
     path("api/", include(router.urls)),
     path("session/", include((sessions, "rest_framework"))),
     path("ops/", api.urls),

@@ -10,11 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from icm_site.errors import InvalidInput
-from icm_site.rest import RecordViewSet, Rows
+from icm_site.rest import RecordViewSet
+from icm_site.rest_filters import Filter, Rows, choice, equal, moments, number
 from icm_site.text_filter import containing
 from memoirs import links, relations, validation, write
-from memoirs.models import Concept, ConceptLink, Memoir
-from memoirs.serializers import ConceptSerializer, LinkSerializer, MemoirSerializer
+from memoirs.models import Concept, ConceptLink, Memoir, Origin
+from memoirs.schemas import ConceptRecord, MemoirRecord
+from memoirs.serializers import (
+    ConceptSerializer,
+    LinkOfMemoirRecord,
+    LinkSerializer,
+    MemoirSerializer,
+)
 
 SEARCHED = ("name_index", "definition_index", "labels_index")
 LABELLED = """
@@ -33,6 +40,14 @@ class MemoirViewSet(RecordViewSet):
     queryset = Memoir.objects.with_counts()
     serializer_class = MemoirSerializer
     noun = "memoir"
+    record = MemoirRecord
+    edit_adds = {"redacted": list[str]}
+    deletion_adds = {"concepts": int, "links": int}
+    filters = {
+        "name": equal("name", "Exactly this name."),
+        **moments("created_at"),
+        **moments("updated_at"),
+    }
     orderings = {
         "created_at": "created_at",
         "updated_at": "updated_at",
@@ -65,17 +80,22 @@ class ConceptViewSet(RecordViewSet):
     """The concepts of all memoirs.
 
     PATCH edits, and refines where it gives a definition; DELETE erases.
-
-    Filters: memoir (its name), label, origin.
     """
 
     queryset = Concept.objects.select_related("memoir")
     serializer_class = ConceptSerializer
     noun = "concept"
+    record = ConceptRecord
+    edit_adds = {"redacted": list[str]}
+    deletion_adds = {"links": int}
     filters = {
-        "memoir": lambda rows, value: rows.filter(memoir__name=value),
-        "label": with_label,
-        "origin": lambda rows, value: rows.filter(origin=value),
+        "memoir": equal("memoir__name", "The name of its memoir."),
+        "label": Filter(with_label, "A label, as namespace:value."),
+        "origin": choice("origin", Origin.values, "Who wrote it."),
+        "min_confidence": number("confidence__gte", "At least this confidence."),
+        "max_confidence": number("confidence__lte", "At most this confidence."),
+        **moments("created_at"),
+        **moments("updated_at"),
     }
     orderings = {
         "created_at": "created_at",
@@ -118,20 +138,26 @@ class ConceptViewSet(RecordViewSet):
 
 
 class LinkViewSet(RecordViewSet):
-    """The links between concepts. PATCH changes the weight; DELETE erases.
-
-    Filters: memoir (its name), concept (the name of either end), relation.
-    """
+    """The links between concepts. PATCH changes the weight; DELETE erases."""
 
     queryset = ConceptLink.objects.select_related("source__memoir", "target")
     serializer_class = LinkSerializer
     noun = "link"
+    record = LinkOfMemoirRecord
     filters = {
-        "memoir": lambda rows, value: rows.filter(source__memoir__name=value),
-        "concept": lambda rows, value: rows.filter(
-            Q(source__name=value) | Q(target__name=value)
+        "memoir": equal("source__memoir__name", "The name of its memoir."),
+        "concept": Filter(
+            lambda rows, value: rows.filter(
+                Q(source__name=value) | Q(target__name=value)
+            ),
+            "The name of the concept at either end.",
         ),
-        "relation": lambda rows, value: rows.filter(relation=relations.parse(value)),
+        "relation": Filter(
+            lambda rows, value: rows.filter(relation=relations.parse(value)),
+            "The kind of link.",
+            {"type": "string", "enum": relations.Relation.values},
+        ),
+        **moments("created_at"),
     }
     orderings = {"created_at": "created_at", "weight": "weight"}
 

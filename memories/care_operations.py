@@ -7,6 +7,7 @@ from django.utils import timezone
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from memories import (
+    activity,
     consolidate,
     decay,
     embedder,
@@ -41,11 +42,9 @@ from memories.care_schemas import (
     SuggestionListParams,
     SuggestionListResult,
     SuggestionParams,
-    SuggestionRecord,
     SuggestionResult,
     TopicHealthRecord,
 )
-from memories.models import Suggestion
 
 
 def suggestion_list(
@@ -57,20 +56,24 @@ def suggestion_list(
     """
     del caller
     rows = suggestions.listed(status=params.status, limit=params.limit)
-    return SuggestionListResult(suggestions=[_suggestion(row) for row in rows])
+    return SuggestionListResult(
+        suggestions=[activity.suggestion_record(row) for row in rows]
+    )
 
 
 def suggestion_accept(params: SuggestionParams, caller: Caller) -> SuggestionResult:
     """Let the newer memory of a suggestion replace the older one. It can be undone."""
     row, change = suggestions.accept(params.id, caller=caller, now=timezone.now())
-    return SuggestionResult(suggestion=_suggestion(row), change=change.ulid)
+    return SuggestionResult(
+        suggestion=activity.suggestion_record(row), change=change.ulid
+    )
 
 
 def suggestion_dismiss(params: SuggestionParams, caller: Caller) -> SuggestionResult:
     """Keep both memories of a suggestion and do not suggest it again."""
     del caller
     row = suggestions.dismiss(params.id)
-    return SuggestionResult(suggestion=_suggestion(row), change=None)
+    return SuggestionResult(suggestion=activity.suggestion_record(row), change=None)
 
 
 def memory_related(params: RelatedParams, caller: Caller) -> RelatedResult:
@@ -215,18 +218,3 @@ def schedule(params: ScheduleParams, caller: Caller) -> ScheduleResult:
 
 def _within(topic: str, project: str) -> bool:
     return projects.segment_match(topic, project) or projects.is_global_topic(topic)
-
-
-def _suggestion(row: Suggestion) -> SuggestionRecord:
-    return SuggestionRecord(
-        id=row.ulid,
-        kind=row.kind,
-        status=row.status,
-        score=round(row.score, 3),
-        reason=row.reason,
-        created_at=row.created_at,
-        source_id=row.source.ulid,
-        source=row.source.summary,
-        target_id=row.target.ulid,
-        target=row.target.summary,
-    )

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from icm_site.errors import InvalidInput
-from icm_site.rest import RecordViewSet, Rows
+from icm_site.rest import RecordViewSet
+from icm_site.rest_filters import (
+    Filter,
+    Rows,
+    choice,
+    equal,
+    flag,
+    moments,
+    number,
+    one_of,
+)
+from icm_site.text import normalise
 from icm_site.text_filter import containing
 from memories import embedding, projects, store, validation
-from memories.models import Memory, Origin, State, topic_key
+from memories.models import Importance, Memory, MemoryVector, Origin, State, topic_key
+from memories.schemas import MemoryRecord
 from memories.serializers import MemorySerializer
 
 ANY = "any"
+STATES = [*State.values, ANY]
 SEARCHED = ("topic_index", "summary_index", "keywords_index")
 
 
@@ -29,25 +43,21 @@ def in_state(rows: Rows, state: str) -> Rows:
     """Rows of one state, or of any. Raises InvalidInput."""
     if state == ANY:
         return rows
-    return rows.filter(state=_one_of("state", state, [*State.values, ANY]))
+    return rows.filter(state=one_of("state", state, STATES))
 
 
-def of_origin(rows: Rows, origin: str) -> Rows:
-    """Rows that a person, an agent, … stored. Raises InvalidInput."""
-    return rows.filter(origin=_one_of("origin", origin, Origin.values))
-
-
-def _one_of(name: str, value: str, known: list[str]) -> str:
-    if value not in known:
-        raise InvalidInput(f"unknown {name} {value!r}: use one of {', '.join(known)}")
-    return value
+def with_keyword(rows: Rows, keyword: str) -> Rows:
+    """Rows that have this keyword, in whatever spelling."""
+    held = "char(10) || keywords_key || char(10) LIKE %s ESCAPE '!'"
+    plain = re.sub("([%_!])", r"!\1", normalise(keyword.strip().replace("\0", "")))
+    return rows.extra(where=[held], params=[f"%\n{plain}\n%"])
 
 
 class MemoryViewSet(RecordViewSet):
     """The memories: live ones, unless another state, or "any", is asked for.
 
-    Filters: topic, project, importance, state, origin, host. A search finds the rows
-    that have all of its words; for a ranked answer ask the operation memory_recall.
+    A search finds the rows that have all of its words; for a ranked answer ask the
+    operation memory_recall.
 
     PATCH edits; DELETE forgets, which can be undone.
     """
@@ -55,17 +65,38 @@ class MemoryViewSet(RecordViewSet):
     queryset = Memory.objects.with_usage()
     serializer_class = MemorySerializer
     noun = "memory"
+    record = MemoryRecord
+    edit_adds = {"change": str | None, "redacted": list[str]}
+    deletion_adds = {"change": str}
     filters = {
-        "topic": lambda rows, value: rows.filter(
-            topic_key=topic_key(validation.topic(value))
+        "topic": Filter(
+            lambda rows, value: rows.filter(
+                topic_key=topic_key(validation.topic(value))
+            ),
+            "Exactly this topic.",
         ),
-        "project": in_project,
-        "importance": lambda rows, value: rows.filter(
-            importance=validation.importance(value)
+        "project": Filter(in_project, "Topics that name this project."),
+        "importance": Filter(
+            lambda rows, value: rows.filter(importance=validation.importance(value)),
+            "How important.",
+            {"type": "string", "enum": Importance.values},
         ),
-        "state": in_state,
-        "origin": of_origin,
-        "host": lambda rows, value: rows.filter(host=value),
+        "state": Filter(
+            in_state, "Live ones without this.", {"type": "string", "enum": STATES}
+        ),
+        "origin": choice("origin", Origin.values, "Who stored it."),
+        "host": equal("host", "The program or token that stored it."),
+        "session": equal("agent_session", "The agent's session that stored it."),
+        "keyword": Filter(with_keyword, "One of its keywords."),
+        "embedded": flag(
+            Exists(MemoryVector.objects.filter(memory=OuterRef("pk"))),
+            "Whether it can be found by meaning.",
+        ),
+        "min_weight": number("usage__weight__gte", "At least this weight."),
+        "max_weight": number("usage__weight__lte", "At most this weight."),
+        **moments("created_at"),
+        **moments("updated_at"),
+        **moments("usage__last_accessed", "accessed"),
     }
     orderings = {
         "created_at": "created_at",

@@ -98,6 +98,7 @@ def variables(folder: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(folder / "cache"),
         "ICM_DB": str(folder / "icm.sqlite3"),
         "ICM_NO_EMBEDDINGS": "1",
+        "ICM_RESIDENT": "0",
         "PYTHONPATH": str(PROJECT),
     }
 

@@ -12,13 +12,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from memories import store
-from memories.models import MemoryUsage
+from memories.models import Memory, MemoryUsage, Suggestion
 from tests.factories import AGENT, CALLER, make_memory, perform
 from tests.web import with_token
 
 pytestmark = pytest.mark.django_db
 
 NOUNS = ("memories", "memoirs", "concepts", "links", "feedback")
+READ_ONLY = ("changes", "suggestions")
 
 
 def seed() -> dict[str, str]:
@@ -54,6 +55,13 @@ def seed() -> dict[str, str]:
         "concepts": concept.id,
         "links": link.link.id,
         "feedback": recorded.feedback.id,
+        "changes": perform("memory_get", id=first.ulid).history[0].change,
+        "suggestions": Suggestion.objects.create(
+            kind="may_update",
+            source=Memory.objects.get(ulid=gone.ulid),
+            target=Memory.objects.get(ulid=first.ulid),
+            score=0.5,
+        ).ulid,
     }
 
 
@@ -83,6 +91,18 @@ FILTERS = [
     ("search=shop+colours", []),
     ("search=%25", []),
     ("search=%00", []),
+    ("keyword=受付", [HOURS]),
+    ("keyword=受", []),
+    ("keyword=%25", []),
+    ("session=s1", []),
+    ("embedded=false&search=shop", [SHOP]),
+    ("embedded=True", []),
+    ("min_weight=0.5&importance=high", [SHOP]),
+    ("max_weight=0.5", []),
+    ("created_after=2026-01-01", [HOURS, COLOURS, SHOP]),
+    ("created_before=2026-01-01", []),
+    ("accessed_after=2026-01-01T00:00:00%2B02:00&host=claude-code", [COLOURS]),
+    ("updated_before=9999-12-31", [HOURS, COLOURS, SHOP]),
     ("ordering=created_at", [SHOP, COLOURS, HOURS]),
     ("ordering=-topic", [COLOURS, SHOP, HOURS]),
     ("ordering=weight&limit=1", [SHOP]),
@@ -93,7 +113,16 @@ REFUSED = [
     ("importance=grave", "unknown importance 'grave': use one of critical, high"),
     ("state=gone", "unknown state 'gone': use one of live, superseded"),
     ("origin=x", "unknown origin 'x': use one of user, agent, hook, import"),
-    ("topc=shop", "unknown parameter 'topc': use one of cursor, format, host"),
+    ("topc=shop", "unknown parameter 'topc': use one of accessed_after"),
+    ("topic=a&topic=b", "topic is given more than once"),
+    ("limit=1&limit=2", "limit is given more than once"),
+    ("format=xml", "unknown format 'xml': use one of json, api"),
+    ("created_after=May", "not a time: 'May'; write 2026-05-01 or"),
+    ("created_after=", "not a time: ''"),
+    ("created_before=0001-01-01T00:00:00%2B14:00", "not a time: '0001-"),
+    ("min_weight=nan", "not a number from 0 to 1: 'nan'"),
+    ("max_weight=%C2%B2", "not a number from 0 to 1: "),
+    ("embedded=perhaps", "unknown value 'perhaps': use one of true, false"),
     ("ordering=summary", "unknown ordering 'summary': use one of created_at"),
     ("limit=0", "limit must be a number from 1 to 500"),
     ("limit=501", "limit must be a number from 1 to 500"),
@@ -133,6 +162,18 @@ def test_a_list_refuses_what_it_does_not_know(query: str, sentence: str) -> None
         ("feedback/?topic=Deploy", 1),
         ("feedback/?search=hour+friday", 1),
         ("feedback/?search=nothing", 0),
+        ("feedback/?source=nobody", 0),
+        ("memoirs/?name=shop&created_after=2026-01-01", 1),
+        ("concepts/?min_confidence=0.5", 2),
+        ("concepts/?max_confidence=0.1", 0),
+        ("changes/", 5),
+        ("changes/?operation=forget&undone=false", 1),
+        ("changes/?undone=true", 0),
+        ("changes/?host=claude-code&origin=agent&surface=mcp", 1),
+        ("changes/?at_before=2026-01-01", 0),
+        ("suggestions/?status=open&kind=may_update&min_score=0.5", 1),
+        ("suggestions/?status=dismissed", 0),
+        ("suggestions/?ordering=score", 1),
     ],
 )
 def test_the_other_nouns_have_filters_too(path: str, count: int) -> None:
@@ -140,7 +181,42 @@ def test_the_other_nouns_have_filters_too(path: str, count: int) -> None:
     assert len(with_token().get(f"/api/{path}")["results"]) == count
 
 
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("concepts/?origin=nobody", "unknown origin 'nobody': use one of user"),
+        ("concepts/?label=", "label"),
+        ("links/?relation=eats", "unknown relation 'eats': use one of"),
+        ("feedback/?memory=x", "not an id: 'x'"),
+        ("changes/?memory=x", "not an id: 'x'"),
+        ("changes/?search=x", "this list has no search"),
+        ("suggestions/?status=gone", "unknown status 'gone': use one of open"),
+    ],
+)
+def test_the_other_nouns_refuse_a_bad_value(path: str, sentence: str) -> None:
+    reply = with_token()("GET", f"/api/{path}")
+    assert (reply.status, list(reply.body)) == (400, ["error"])
+    assert reply.body["error"].startswith(sentence)
+
+
+def test_the_changes_of_a_memory_are_found_by_its_id() -> None:
+    ids, program = seed(), with_token()
+    store.forget(ids["memories"], caller=AGENT)
+    found = program.get(f"/api/changes/?memory={ids['memories']}")["results"]
+    assert [row["operation"] for row in found] == ["forget", "store"]
+    assert {(row["count"], *row["memories"]) for row in found} == {(1, ids["memories"])}
+    assert (found[0]["host"], found[0]["origin"]) == (AGENT.host, AGENT.origin)
+
+
+def test_a_change_of_many_memories_shows_the_first_hundred() -> None:
+    ids = [make_memory(f"Fact {n}.", dedup=False).ulid for n in range(103)]
+    perform("memory_forget_topic", topic="decisions-shop")
+    row = with_token().get("/api/changes/?limit=1")["results"][0]
+    assert (row["count"], len(set(row["memories"]))) == (103, 100)
+    assert set(row["memories"]) < set(ids)
+
+
+@pytest.mark.parametrize("noun", [*NOUNS, *READ_ONLY])
 def test_a_row_is_read_by_its_id_in_either_case(noun: str) -> None:
     identifier, program = seed()[noun], with_token()
     row = program.get(f"/api/{noun}/{identifier}/")
@@ -156,7 +232,7 @@ def test_a_memory_looks_as_on_every_surface() -> None:
     assert row == shown.model_dump(mode="json")
 
 
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("noun", [*NOUNS, *READ_ONLY])
 @pytest.mark.parametrize("identifier", ["nonsense", "01JZZZZZZZZZZZZZZZZZZZZZZZ"])
 def test_an_unknown_id_is_not_found(noun: str, identifier: str) -> None:
     reply = with_token()("GET", f"/api/{noun}/{identifier}/")
@@ -209,7 +285,7 @@ def test_a_cursor_belongs_to_its_order() -> None:
     assert program("GET", other).status == 400
 
 
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("noun", [*NOUNS, *READ_ONLY])
 def test_a_longer_list_costs_no_more_queries(noun: str) -> None:
     seed()
     program = with_token()
@@ -353,7 +429,7 @@ def test_deleting_erases_the_others(noun: str, gone: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-@pytest.mark.parametrize("noun", NOUNS)
+@pytest.mark.parametrize("noun", [*NOUNS, *READ_ONLY])
 def test_a_read_only_token_changes_no_row(noun: str, method: str) -> None:
     identifier, program = seed()[noun], with_token(read_only=True)
     reply = program(method, f"/api/{noun}/{identifier}/", {})
