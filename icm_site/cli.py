@@ -188,6 +188,12 @@ def _backup(arguments: list[str]) -> int:
     return backup_main(arguments[1:])
 
 
+def _trust(arguments: list[str]) -> int:
+    from icm_site.trust_command import main as trust_main
+
+    return trust_main(arguments[1:])
+
+
 def _serve(arguments: list[str]) -> int:
     from icm_site.mcp_server import main as serve_main
 
@@ -251,6 +257,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench-latency": _bench_latency,
     "hook": _hook,
     "resident": _resident,
+    "trust": _trust,
 }
 # Those of them that the resident does, or helps with.
 WARM = ("serve", "hook")

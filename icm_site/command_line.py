@@ -34,6 +34,7 @@ EPILOG = """other commands:
   backup          a consistent copy of the database
   serve           MCP server on standard input and output
   web             the admin pages and the HTTP interfaces, for this machine
+  trust           let the .icm folder of a repository count
   config          every setting with its value and where it comes from
   bench           speed of the store: insert, search, decay
   hook            the answer to one event of an agent's program
@@ -110,7 +111,7 @@ def _run(
     operation: Operation, command: Command, given: dict[str, Any], shell: Shell
 ) -> int:
     from icm_site import database
-    from memories.origin import detect
+    from memories.origin import aliases_in_force, detect
 
     # A format before the sub-command (`topics -f json rename`) may be none of its own.
     default = next(iter(command.formats.values()))
@@ -121,7 +122,7 @@ def _run(
         surface="cli",
         cwd=shell.cwd,
         name=config.project.name,
-        aliases=config.projects.aliases,
+        aliases=aliases_in_force(config),
     )
     params = operation.parse(
         given, caller=caller, ranges=command.ranges, fill=command.fill

@@ -162,6 +162,8 @@ def load(
     }
     for layer in layers:
         found |= layer
+    if root is not None:
+        found |= _of_folder(found["project.folders"].value, root, cwd)
     return Config(
         **_sections(found),
         file=file,
@@ -181,6 +183,17 @@ def load(
             *_unknown(repository, repository_file, "repository"),
         ),
     )
+
+
+def repository_values(file: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What a repository's file would set, and its keys that mean nothing there.
+
+    Raises InvalidInput with file and line or key.
+    """
+    table = _read(file)
+    values = _from_file(table, file, "repository")
+    unknown = tuple(entry.name for entry in _unknown(table, file, "repository"))
+    return {name: value.value for name, value in values.items()}, unknown
 
 
 def is_on(text: str | None) -> bool:
@@ -281,6 +294,27 @@ def _sections(found: Mapping[str, Value]) -> dict[str, Any]:
         )
         for section, kind in SECTIONS.items()
     }
+
+
+def _of_folder(
+    folders: Mapping[str, str],
+    root: Path,
+    cwd: str | os.PathLike[str],
+) -> dict[str, Value]:
+    """The project's name where the folder is one of those that have a name.
+
+    The deepest folder counts. Raises InvalidInput for one outside the repository.
+    """
+    if not folders:
+        return {}
+    top = paths.tree_of(cwd) or root
+    place = Path(os.path.realpath(cwd))
+    named = {paths.inside_repository(top, key): name for key, name in folders.items()}
+    around = [folder for folder in named if place.is_relative_to(folder)]
+    if not around:
+        return {}
+    deepest = max(around, key=lambda folder: len(folder.parts))
+    return {"project.name": Value(KEYS["project.name"], named[deepest], "repository")}
 
 
 def _store(layer: Mapping[str, Value]) -> str | None:

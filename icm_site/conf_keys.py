@@ -192,6 +192,11 @@ class Project:
     name: str | None = key(
         None, "Name of this repository's project.", place="repository"
     )
+    folders: Mapping[str, str] = key(
+        NO_ALIASES,
+        "Projects of a repository by folder: folder = name.",
+        place="repository",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

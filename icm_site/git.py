@@ -42,6 +42,19 @@ def main_tree(repository: Repository) -> Path:
     return common
 
 
+def is_linked(repository: Repository) -> bool:
+    """Tell whether this is a linked tree that its repository knows of.
+
+    Any folder may hold a `.git` file that names a repository; only git writes the name
+    of a tree into the repository (gitrepository-layout, worktrees/<id>/gitdir).
+    """
+    if repository.git_dir == repository.common_dir:
+        return False
+    told = _read(repository.git_dir / "gitdir").strip()
+    named = os.path.realpath(repository.git_dir / told)
+    return bool(told) and named == str(repository.root / ".git")
+
+
 def config_value(common_dir: Path, *, section: str, key: str) -> str | None:
     """Return one value of the repository's config, or None; includes stay unread.
 

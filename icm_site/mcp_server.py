@@ -92,14 +92,14 @@ def build(
     """The server for a client that was started there with these options."""
     from icm_site import mcp_session
     from icm_site.mcp_instructions import instructions
-    from memories.origin import detect
+    from memories.origin import aliases_in_force, detect
 
     caller = detect(
         env,
         surface="mcp",
         cwd=cwd,
         name=config.project.name,
-        aliases=config.projects.aliases,
+        aliases=aliases_in_force(config),
     )
     return mcp_session.build(
         caller=caller,

@@ -118,11 +118,28 @@ def trusted_repository(
     env: Mapping[str, str] = os.environ,
     system: str = sys.platform,
 ) -> Path | None:
-    """Return the top of the working tree around `cwd` if a person trusted it."""
+    """Return the top of the working tree around `cwd` if a person trusted it.
+
+    A linked tree (`git worktree`) is trusted with the main one, whose `.icm` folder
+    counts where it has none of its own.
+    """
     repository = git.find(cwd)
-    if repository is None or not (repository.root / REPOSITORY_FOLDER).is_dir():
+    if repository is None:
         return None
-    return repository.root if trusted(repository.root, env=env, system=system) else None
+    trees = [repository.root]
+    if git.is_linked(repository):
+        trees.append(git.main_tree(repository))
+    with_folder = [tree for tree in trees if (tree / REPOSITORY_FOLDER).is_dir()]
+    if not with_folder:
+        return None
+    known = trusted_roots(env, system=system)
+    return with_folder[0] if any(str(tree) in known for tree in trees) else None
+
+
+def tree_of(cwd: str | os.PathLike[str]) -> Path | None:
+    """Return the top of the working tree around `cwd`, or None outside any."""
+    repository = git.find(cwd)
+    return repository.root if repository else None
 
 
 def trusted(

@@ -9,12 +9,13 @@ from memories.capture_entries import OPERATIONS as CAPTURE
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
 from memories.injection_entries import OPERATIONS as INJECTION
+from memories.project_entries import OPERATIONS as PROJECTS
 from memories.token_entries import OPERATIONS as TOKENS
 
 OPERATIONS: dict[str, Operation] = {
     entry.name: entry
     for entry in [
-        *(*MEMORIES, *INJECTION, *CARE, *CAPTURE),
+        *(*MEMORIES, *INJECTION, *CARE, *CAPTURE, *PROJECTS),
         *(*MEMOIRS, *FEEDBACK, *TOKENS),
     ]
 }

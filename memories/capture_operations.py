@@ -7,12 +7,13 @@ from dataclasses import asdict, replace
 
 from pydantic import Field
 
+from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from icm_site.operation import Params, Result
-from memories import capture, transcripts
+from memories import capture, known_projects, transcripts
 from memories.extraction import Fact, topic_of
-from memories.projects import normalise_name
+from memories.matrices import raw_connection
 
 
 class ExtractParams(Params):
@@ -54,7 +55,9 @@ def memory_extract(params: ExtractParams, caller: Caller) -> ExtractResult:
     Claude Code, Codex, Gemini, Copilot, OpenCode and Cursor.
     """
     if params.project is not None:
-        caller = replace(caller, project=normalise_name(params.project))
+        aliases = conf.current().projects.aliases
+        name = known_projects.named(raw_connection(), params.project, aliases)
+        caller = replace(caller, project=name, cwd="")
     done = capture.capture(
         _turns(params),
         caller=caller,

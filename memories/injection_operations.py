@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from django.utils import timezone
 
+from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from memories import known_projects, operations, snapshot, wake_up
@@ -22,7 +23,6 @@ from memories.injection_schemas import (
 )
 from memories.matrices import raw_connection
 from memories.models import Memory
-from memories.projects import normalise_name
 from memories.schemas import RecallParams, RecallResult, StoreParams, StoreResult
 from memories.standing import Section
 
@@ -107,7 +107,10 @@ def _project(given: str | None, caller: Caller) -> str | None:
     """The project meant: the caller's ("" outside any) unless one is given."""
     if given is None:
         return caller.project
-    return None if given.strip() in NONE else normalise_name(given)
+    if given.strip() in NONE:
+        return None
+    aliases = conf.current().projects.aliases
+    return known_projects.named(raw_connection(), given, aliases)
 
 
 def _own_project(given: str | None, caller: Caller) -> str:

@@ -1,11 +1,16 @@
 """Who is asking: told from the variables that agents give to what they start."""
 
+from __future__ import annotations
+
 import os
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from icm_site import git
 from icm_site.caller import Caller
+from icm_site.conf import Config
+from memories import known_projects
 from memories.projects import project_name
 
 
@@ -80,6 +85,20 @@ def detect(
         project=project or "",
         details=source_details(cwd),
     )
+
+
+def aliases_in_force(config: Config) -> Mapping[str, str]:
+    """Other names of projects: of the database and, before them, of the configuration.
+
+    Read over the open connection, where there is one.
+    """
+    own = config.projects.aliases
+    if "django.db" in sys.modules:
+        from django.db import connection
+
+        if connection.connection is not None:
+            return {**known_projects.aliases(connection.connection), **own}
+    return {**known_projects.of_database(config.database_path), **own}
 
 
 def _session(env: Mapping[str, str], host: Host | None) -> str:

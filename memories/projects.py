@@ -10,9 +10,10 @@ from types import MappingProxyType
 from icm_site import git, paths
 from icm_site.errors import Unavailable
 
-_SEPARATORS = re.compile(r"[-._/:\s]+")
+SEPARATORS = re.compile(r"[-._/:\s]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _ESCAPED = re.compile("%([0-9a-fA-F]{2})")
+_MOST_HOPS = 8
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 _GLOBAL = frozenset({"preferences", "identity"})
 _GLOBAL_STARTS = ("preferences-", "preferences.", "user-", "user.")
@@ -47,8 +48,18 @@ def project_name(
     derived = own or normalise_name(_derived(Path(os.path.realpath(cwd)), env))
     if not derived:
         return None
+    return current(derived, aliases)
+
+
+def current(name: str, aliases: Mapping[str, str]) -> str:
+    """Return the name that a project goes by now; a chain of aliases is followed."""
     known = {normalise_name(old): normalise_name(new) for old, new in aliases.items()}
-    return known.get(derived) or derived
+    name = normalise_name(name)
+    for _ in range(_MOST_HOPS):
+        if not known.get(name):
+            break
+        name = known[name]
+    return name
 
 
 def normalise_name(name: str) -> str:
@@ -72,8 +83,8 @@ def segment_match(topic: str, project: str) -> bool:
 
     `icm` is in `errors-icm-core`, but not in `icmp-notes`.
     """
-    wanted = _segments(project)
-    return bool(wanted) and wanted <= _segments(topic)
+    wanted = segments(project)
+    return bool(wanted) and wanted <= segments(topic)
 
 
 def is_global_topic(topic: str) -> bool:
@@ -87,8 +98,8 @@ def is_kind_only(topic: str) -> bool:
 
     Such knowledge is the second tier inside a project, for example `errors-resolved`.
     """
-    segments = _segments(topic)
-    return bool(segments) and segments <= _KINDS
+    parts = segments(topic)
+    return bool(parts) and parts <= _KINDS
 
 
 def named_in(topic: str) -> str | None:
@@ -98,7 +109,7 @@ def named_in(topic: str) -> str | None:
     """
     if is_global_topic(topic):
         return None
-    parts = [part for part in _SEPARATORS.split(normalise_name(topic)) if part]
+    parts = ordered_segments(topic)
     kinds = next((n for n, part in enumerate(parts) if part not in _KINDS), len(parts))
     return "-".join(parts[kinds:]) or None if kinds else None
 
@@ -113,9 +124,15 @@ def remote_name(url: str) -> str | None:
     return last if last.strip(". ") else None
 
 
-def _segments(text: str) -> frozenset[str]:
+def segments(text: str) -> frozenset[str]:
+    """The parts of a topic or of a project's name, in lower case."""
+    return frozenset(ordered_segments(text))
+
+
+def ordered_segments(text: str) -> tuple[str, ...]:
+    """The same in their order."""
     normal = unicodedata.normalize("NFC", text).lower()
-    return frozenset(filter(None, _SEPARATORS.split(normal)))
+    return tuple(filter(None, SEPARATORS.split(normal)))
 
 
 def _derived(place: Path, env: Mapping[str, str]) -> str:

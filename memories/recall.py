@@ -75,6 +75,8 @@ def recall(
     With `count`, the rows shown count as accessed, best effort.
     """
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
+    aliases = conf.current().projects.aliases
+    project = known_projects.named(raw_connection(), project, aliases)
     moment = now or timezone.now()
     if count:
         afterwards.do(partial(decay.run_if_due, now=moment))

@@ -51,6 +51,21 @@ AND (? IS NULL OR instr(m.keywords_key, ?) > 0)
 """
 
 
+# One spelling of each topic, by a jump in the index from key to key.
+TOPICS = """
+WITH RECURSIVE keys(key) AS (
+    SELECT min(topic_key) FROM memories
+    UNION ALL
+    SELECT (SELECT min(topic_key) FROM memories WHERE topic_key > keys.key)
+    FROM keys WHERE keys.key IS NOT NULL)
+SELECT topic FROM (
+    SELECT (SELECT topic FROM memories
+        WHERE topic_key = keys.key AND state IN ('live', 'superseded') LIMIT 1) AS topic
+    FROM keys WHERE keys.key IS NOT NULL)
+WHERE topic IS NOT NULL
+"""
+
+
 def topics_matching(wanted: str, topics: Iterable[str]) -> tuple[str, ...]:
     """The topics that a topic filter means: equal or one contains the other.
 

@@ -3,7 +3,6 @@
 Takes any SQLite connection and imports neither Django nor numpy.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -24,8 +23,6 @@ KINDS: tuple[tuple[str, ...], ...] = (
 )
 ADVICE = "> There is more than fits here; `icm consolidate -t TOPIC` joins a topic."
 FULL_SHARE = 0.8
-
-_SEPARATORS = re.compile(r"[-._/:\s]+")
 
 ROWS = """
 SELECT m.id, m.ulid, m.topic, m.summary, m.importance
@@ -98,12 +95,12 @@ def is_context(topic: str, project: str) -> bool:
 
     Outside any project those are the kinds by themselves.
     """
-    parts = tuple(_SEPARATORS.split(projects.normalise_name(topic)))
+    parts = projects.ordered_segments(topic)
     if projects.is_global_topic(topic):
         return False
     if not project:
         return parts in KINDS
-    name = tuple(_SEPARATORS.split(projects.normalise_name(project)))
+    name = projects.ordered_segments(project)
     beginnings = (name, *(kind + name for kind in KINDS))
     return any(parts[: len(start)] == start for start in beginnings)
 

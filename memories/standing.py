@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from icm_site import text
 from icm_site.text import normalise
-from memories import projects, tiers
+from memories import projects
 from memories.fence import harmless
-from memories.scope import Connection
+from memories.scope import TOPICS, Connection
 
 Form = Literal["markdown", "plain"]
 # Whether a topic is meant.
@@ -65,7 +65,7 @@ SHAPES: dict[Form, Shape] = {
 
 def topics(connection: Connection, wanted: Wanted) -> str:
     """The topics of the database that are wanted, as keys in a JSON list."""
-    names = (row[0] for row in connection.execute(tiers.TOPICS))
+    names = (row[0] for row in connection.execute(TOPICS))
     return json.dumps([normalise(name.strip()) for name in names if wanted(name)])
 
 

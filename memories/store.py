@@ -12,7 +12,7 @@ from django.utils import timezone
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput
-from memories import history, merge, statements, validation
+from memories import history, merge, project_visits, statements, validation
 from memories.cleaner import Cleaner
 from memories.models import (
     Change,
@@ -102,6 +102,7 @@ def store(
         )
         if old is not None:
             merge.supersede(old, by=kept, log=log, now=now)
+    project_visits.see(caller, now=now)
     return Stored(
         memory=kept,
         change=log.change if log.before else None,
@@ -208,15 +209,30 @@ def rename_topic(
     Secrets in the new name are masked. Returns how many moved and how many of those
     were hidden, since the new topic holds the same text. Raises InvalidInput.
     """
-    source, target = validation.topic(old), validation.topic(Cleaner()(new))
+    names = {validation.topic(old): validation.topic(Cleaner()(new))}
+    return rename_topics(names, operation="rename_topic", caller=caller, now=now)
+
+
+def rename_topics(
+    names: Mapping[str, str],
+    *,
+    operation: str,
+    caller: Caller,
+    now: datetime | None = None,
+) -> tuple[int, int, Change | None]:
+    """Move the memories of topics to other names (old: new) in one change.
+
+    Returns the same as `rename_topic`.
+    """
     now = now or timezone.now()
-    merged = 0
-    with history.change("rename_topic", caller=caller, now=now) as log:
-        rows = list(_searchable().in_topic(source).order_by("id"))
-        history.load_hashes(rows)
-        for memory in rows:
-            merged += _move(memory, target, log=log, now=now)
-    return len(rows), merged, log.change if rows else None
+    moved = merged = 0
+    with history.change(operation, caller=caller, now=now) as log:
+        for source, target in names.items():
+            rows = list(_searchable().in_topic(source).order_by("id"))
+            history.load_hashes(rows)
+            merged += sum(_move(row, target, log=log, now=now) for row in rows)
+            moved += len(rows)
+    return moved, merged, log.change if moved else None
 
 
 def _searchable() -> Any:

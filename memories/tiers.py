@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memories import marks, projects, rank, search
 from memories.rank import Hit
-from memories.scope import IN_SCOPE, Connection, Scope
+from memories.scope import IN_SCOPE, TOPICS, Connection, Scope
 from memories.search import INDEX, Vectors
 from memories.words import Source
 
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 # What a memory of no particular project must score to be used inside a project.
 SHARED_MIN_SCORE = 0.25
 
-# One spelling of each topic, by a jump in the index from key to key.
-TOPICS = """
-WITH RECURSIVE keys(key) AS (
-    SELECT min(topic_key) FROM memories
-    UNION ALL
-    SELECT (SELECT min(topic_key) FROM memories WHERE topic_key > keys.key)
-    FROM keys WHERE keys.key IS NOT NULL)
-SELECT topic FROM (
-    SELECT (SELECT topic FROM memories
-        WHERE topic_key = keys.key AND state IN ('live', 'superseded') LIMIT 1) AS topic
-    FROM keys WHERE keys.key IS NOT NULL)
-WHERE topic IS NOT NULL
-"""
 INSIDE = f"""
 SELECT m.id FROM memories m
 WHERE m.id IN (SELECT value FROM json_each(?)) AND {IN_SCOPE}

@@ -70,12 +70,17 @@ def _config_matters(env: Mapping[str, str]) -> bool:
 
 
 def _repository_matters(env: Mapping[str, str], cwd: str) -> bool:
-    """Whether a folder above may hold a database of its own that a person trusted."""
+    """Whether a folder above may hold settings or a database that a person trusted.
+
+    Those of a linked tree may lie in the main one.
+    """
     if not os.path.exists(_below(folders.data(env), folders.TRUST_LIST)):
         return False
     folder = os.path.realpath(cwd)
     while True:
         if os.path.isdir(os.path.join(folder, folders.REPOSITORY_FOLDER)):
+            return True
+        if os.path.isfile(os.path.join(folder, ".git")):
             return True
         above = os.path.dirname(folder)
         if above == folder:
