@@ -1,4 +1,4 @@
-"""The ASGI application: the rules, static files, then Django on its threads."""
+"""The ASGI application: the rules, then MCP, static files or Django on its threads."""
 
 import os
 from typing import cast
@@ -7,10 +7,13 @@ from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.asgi import get_asgi_application
 from django.core.handlers.asgi import ASGIHandler
 
+from icm_site.mcp_http import McpApp
 from icm_site.web_guard import App, guarded
-from icm_site.web_workers import with_workers
+from icm_site.web_workers import Workers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
 
-on_threads = cast(ASGIHandler, with_workers(cast(App, get_asgi_application())))
-application = guarded(cast(App, ASGIStaticFilesHandler(on_threads)))
+workers = Workers()
+on_threads = cast(ASGIHandler, workers.serving(cast(App, get_asgi_application())))
+pages = cast(App, ASGIStaticFilesHandler(on_threads))
+application = guarded(McpApp(workers, otherwise=pages))

@@ -13,6 +13,8 @@ class Caller:
 
     `surface` is cli, mcp, http, admin or hook; `origin` user, agent, hook or import;
     `details` holds what else is known of the source (git commit, client version).
+    Over a network there is neither a `cwd` nor, unless it is named, a project, and
+    writing may not be allowed.
     """
 
     surface: str
@@ -21,4 +23,5 @@ class Caller:
     agent_session: str = ""
     cwd: str = ""
     project: str = ""
+    may_write: bool = True
     details: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import mcp_types as types
 from asgiref.sync import sync_to_async
@@ -44,7 +44,7 @@ class Session:
         return f"{answer.text.rstrip()}\n{NUDGE.format(calls=self.calls)}"
 
 
-Context = ServerRequestContext[Session]
+Context = ServerRequestContext[Session, Any]
 
 
 class Calls(Protocol):
@@ -62,23 +62,26 @@ class Calls(Protocol):
 
 def build(
     *,
-    caller: Caller,
+    caller: Caller | Callable[[Context], Caller],
     instructions: str,
     compact: bool = False,
     lean: bool = False,
     calls: Calls | None = None,
+    http: bool = False,
 ) -> Server[Session]:
     """A server for one client. Django is not needed before it lists or calls tools.
 
     Without `calls` tools run one after the other on the thread of asgiref, so that a
-    process has one database connection.
+    process has one database connection. With `http` it serves many clients, which a
+    function tells apart, and whose calls since the last store it does not count.
     """
     call = calls or sync_to_async(mcp_tools.call)
+    who = (lambda context: caller) if isinstance(caller, Caller) else caller
 
     async def list_tools(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        rows = await sync_to_async(mcp_tools.listed)(lean=lean)
+        rows = await sync_to_async(mcp_tools.listed)(lean=lean, http=http)
         return types.ListToolsResult.model_validate({"tools": rows})
 
     async def call_tool(
@@ -87,12 +90,11 @@ def build(
         answer = await call(
             params.name,
             params.arguments or {},
-            caller=_caller_now(caller, context),
+            caller=_caller_now(who(context), context),
             compact=compact,
         )
-        text = types.TextContent(
-            type="text", text=context.lifespan_context.text(answer)
-        )
+        said = answer.text if http else context.lifespan_context.text(answer)
+        text = types.TextContent(type="text", text=said)
         return types.CallToolResult(content=[text], is_error=answer.failed)
 
     server = Server(
@@ -122,7 +124,9 @@ async def _warm_up(context: Context, params: types.NotificationParams) -> None:
 def _caller_now(caller: Caller, context: Context) -> Caller:
     """The caller with the commit of this moment and the client's own name."""
     client = context.session.client_params
-    details = dict(source_details(caller.cwd))
+    details = dict(caller.details)
+    if caller.cwd:
+        details = dict(source_details(caller.cwd))
     if client is None:
         return replace(caller, details=details)
     info = client.client_info

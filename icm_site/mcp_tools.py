@@ -12,7 +12,7 @@ from typing import Any
 
 from icm_site import program_input, startup
 from icm_site.caller import Caller
-from icm_site.errors import IcmError, InvalidInput, NotFound
+from icm_site.errors import Forbidden, IcmError, InvalidInput, NotFound
 from icm_site.operation import Operation, Tool
 from icm_site.sqlite import failures
 
@@ -72,8 +72,11 @@ def close_database() -> None:
         database.close()
 
 
-def listed(*, lean: bool) -> list[dict[str, Any]]:
-    """The tools as `tools/list` sends them, the lean ones or all."""
+def listed(*, lean: bool, http: bool = False) -> list[dict[str, Any]]:
+    """The tools as `tools/list` sends them, the lean ones or all.
+
+    With `http` without those that take a path of the server.
+    """
     tools = registry()
     from memories import embedder
 
@@ -86,7 +89,9 @@ def listed(*, lean: bool) -> list[dict[str, Any]]:
             "annotations": hints(tool),
         }
         for name, (operation, tool) in tools.items()
-        if (tool.lean or not lean) and (embeds or not tool.needs_embedder)
+        if (tool.lean or not lean)
+        and (embeds or not tool.needs_embedder)
+        and (operation.http or not http)
     ]
 
 
@@ -143,6 +148,8 @@ def _call(
     if name not in tools:
         raise NotFound(f"unknown tool: {name}")
     operation, tool = tools[name]
+    if operation.writes and not caller.may_write:
+        raise Forbidden(f"{name} writes, and this caller may only read")
     form, render = _render(tool, arguments, compact=compact)
     given = program_input.given(operation, tool, arguments)
     params = operation.parse(given, caller=caller, ranges=tool.ranges, fill=tool.fill)

@@ -133,7 +133,7 @@ def _serve(listener: socket.socket, options: argparse.Namespace) -> int:
     server = uvicorn.Server(
         uvicorn.Config(
             application,
-            lifespan="off",
+            lifespan="on",
             ws="none",
             # Whoever is on this machine could otherwise claim to come from it, or not.
             proxy_headers=False,

@@ -80,6 +80,8 @@ def guarded(app: App) -> App:
     """
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
         if scope["type"] != "http":
             return
         headers = _headers(scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from icm_site import mcp_tools
 from icm_site.caller import Caller
 from icm_site.mcp_tools import Answer
 from icm_site.operation import Operation, Params, Result, Tool
+from icm_site.registry import TOOLS
 from memories import listing
 from memories.models import Memory
 from tests.factories import AGENT, FakeEmbedder, make_memory
@@ -257,3 +259,21 @@ def test_an_unexpected_fault_is_logged_and_answered(
     assert "Traceback" in caplog.text
     monkeypatch.undo()
     assert not call("icm_memory_list_topics").failed
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (operation, _) in TOOLS.items() if operation.writes]
+)
+def test_a_caller_who_may_not_write_reaches_no_tool_that_does(name: str) -> None:
+    reader = dataclasses.replace(AGENT, may_write=False)
+    example = TOOLS[name][0].example
+    answer = mcp_tools.call(name, example, caller=reader, compact=False)
+    expected = f"{name} writes, and this caller may only read"
+    assert (answer.failed, answer.text) == (True, expected)
+
+
+def test_what_only_reads_is_an_operation_that_does_not_write() -> None:
+    told = {name: tool.reads for name, (_, tool) in TOOLS.items()}
+    assert told == {
+        name: not operation.writes for name, (operation, _) in TOOLS.items()
+    }
