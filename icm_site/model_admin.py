@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminTextareaWidget, AdminTextInputWidget
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.utils.functional import Promise
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from icm_site.caller import Caller
 from icm_site.errors import IcmError
@@ -26,6 +30,8 @@ else:
     _Form, _Admin = forms.ModelForm, admin.ModelAdmin
 
 REFUSED = "icm.refused"
+# Before the id in a message's tags: the page puts a button beside the text.
+UNDO = "undo-"
 
 
 def caller(request: HttpRequest) -> Caller:
@@ -89,6 +95,8 @@ class RecordAdmin(_Admin):
     list_per_page = 50
     # Counting all rows besides those found costs a second pass.
     show_full_result_count = False
+    # Each number beside a filter is a count over all rows.
+    show_facets = admin.ShowFacets.NEVER
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -136,7 +144,7 @@ class RecordAdmin(_Admin):
     def say_masked(self, request: HttpRequest, kinds: Sequence[str]) -> None:
         """Tell which kinds of secrets were masked in what was written."""
         if kinds:
-            text = f"Masked before it was written: {', '.join(kinds)}."
+            text = _("Masked before it was written: %s.") % ", ".join(kinds)
             self.message_user(request, text, messages.WARNING)
 
 
@@ -157,11 +165,66 @@ class ReadOnlyAdmin(RecordAdmin):
         return False
 
 
+def column(
+    name: str,
+    title: str | Promise,
+    *,
+    order: str | None = "",
+    shown: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A column of a list, or a field that is only shown, with a title to translate.
+
+    `order` is what it is sorted by: the column of that name, unless said otherwise;
+    None for nothing. `shown` gives the value of a row.
+    """
+
+    def value(row: Any) -> Any:
+        return shown(row) if shown else getattr(row, name)
+
+    value.__name__ = name
+    value.short_description = title  # type: ignore[attr-defined]
+    if order is not None:
+        value.admin_order_field = order or name  # type: ignore[attr-defined]
+    return value
+
+
+def say_done(request: HttpRequest, text: str, *, undo: str = "") -> None:
+    """A message that something was done; `undo` is what `take_back` understands."""
+    tag = f"{UNDO}{undo}" if undo else ""
+    messages.success(request, text, extra_tags=tag)
+
+
+def back(request: HttpRequest, *, otherwise: str) -> HttpResponseRedirect:
+    """To the page that the request names in `next`, if that is one of ours."""
+    wanted = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(wanted, allowed_hosts=None)
+    return HttpResponseRedirect(wanted if ours else otherwise)
+
+
 def run_action(
-    model_admin: RecordAdmin, request: HttpRequest, work: Callable[[], str]
+    model_admin: RecordAdmin, request: HttpRequest, work: Callable[[], tuple[str, str]]
 ) -> None:
-    """Run the work of a list's action; its answer or refusal becomes a message."""
+    """Run the work of a list's action; what it says or refuses becomes a message.
+
+    `work` returns the text and what undoes it, empty for nothing.
+    """
     try:
-        model_admin.message_user(request, work(), messages.SUCCESS)
+        text, undo = work()
     except IcmError as error:
         model_admin.message_user(request, error.message, messages.ERROR)
+        return
+    say_done(request, text, undo=undo)
+
+
+def require(request: HttpRequest, permission: str) -> None:
+    """Raises PermissionDenied where the login lacks it."""
+    if not request.user.has_perm(permission):
+        raise PermissionDenied
+
+
+def own_page(
+    request: HttpRequest, template: str, *, title: str | Promise, **context: Any
+) -> TemplateResponse:
+    """A page of ours with the frame of the admin around it."""
+    frame = {**admin.site.each_context(request), "title": title, **context}
+    return TemplateResponse(request, template, frame)

@@ -11,9 +11,10 @@ from icm_site import conf, paths
 from icm_site.errors import Unavailable
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# In the wheel they lie inside the package; a `templates` beside it is another one's.
 TEMPLATES_DIR = next(
     folder
-    for folder in (BASE_DIR / "templates", BASE_DIR / "icm_site" / "templates")
+    for folder in (BASE_DIR / "icm_site" / "templates", BASE_DIR / "templates")
     if folder.is_dir()
 )
 
@@ -74,6 +75,7 @@ MIDDLEWARE = [
     "icm_site.http_errors.ErrorsAsSentences",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "icm_site.language.PagesInTheirLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -126,6 +128,9 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = True
+# Those with a catalogue in icm_site/locale; others are added there and here.
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LANGUAGE_COOKIE_NAME = "icm_language"
 
 STATIC_URL = "static/"
 

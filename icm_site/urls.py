@@ -3,17 +3,21 @@
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 from rest_framework.routers import DefaultRouter
 
 from feedback.viewsets import FeedbackViewSet
 from icm_site import rest_schema
 from icm_site.api import api
-from icm_site.views import health
+from icm_site.views import dashboard, health
 from memoirs.viewsets import ConceptViewSet, LinkViewSet, MemoirViewSet
 from memories.activity_viewsets import ChangeViewSet, SuggestionViewSet
 from memories.viewsets import MemoryViewSet
 
 admin.autodiscover()
+# The pages have a row of links of their own.
+admin.site.enable_nav_sidebar = False
+admin.site.site_url = None
 
 router = DefaultRouter()
 router.include_format_suffixes = False
@@ -33,7 +37,8 @@ sessions = [
 ]
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", admin.site.admin_view(dashboard), name="dashboard"),
+    path("language/", set_language, name="set_language"),
     path("admin/", admin.site.urls),
     path("api/openapi.json", rest_schema.description, name="rest-openapi"),
     path("api/docs", rest_schema.docs, name="rest-docs"),

@@ -52,7 +52,7 @@ def refresh(kept: Memory, given: Memory, *, log: history.Log, now: datetime) -> 
     """Take over what a repeated store adds: importance, keywords, raw excerpt."""
     before = (kept.importance, list(kept.keywords), kept.raw_excerpt)
     snapshot = history.snapshot(kept)
-    _unite(kept, given)
+    unite(kept, given)
     if (kept.importance, kept.keywords, kept.raw_excerpt) == before:
         return
     log.kept(kept, snapshot)
@@ -79,7 +79,7 @@ def merge(
             "raw_excerpt": given.raw_excerpt,
             "likeness": round(likeness, 4),
         }
-    _unite(kept, given)
+    unite(kept, given)
     kept.derive()
     known = {*hashes, before, given.summary_hash} - {kept.summary_hash}
     history.set_hashes(kept, sorted(known))
@@ -99,8 +99,8 @@ def supersede(old: Memory, *, by: Memory, log: history.Log, now: datetime) -> No
     history.save(old, log=log, now=now)
 
 
-def _unite(kept: Memory, given: Memory) -> None:
-    """Importance, keywords and excerpt of two memories in one."""
+def unite(kept: Memory, given: Memory) -> None:
+    """Importance, keywords and excerpt of two memories in one, not saved yet."""
     kept.importance = max(
         Importance(kept.importance),
         Importance(given.importance),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from icm_site.fields import ULIDField
 from icm_site.text import index_text, normalise, summary_hash
+from memories.projects import segment_match
 
 
 def topic_key(topic: str) -> str:
@@ -56,6 +57,14 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def in_topic(self, topic: str) -> Self:
         """Rows of exactly this topic, without regard to case and outer blanks."""
         return self.filter(topic_key=topic_key(topic))
+
+    def in_project(self, project: str) -> Self:
+        """Rows whose topic names the project."""
+        # The index holds the keys: no row is read for them.
+        keys = Memory.objects.order_by().values_list("topic_key", flat=True).distinct()
+        return self.filter(
+            topic_key__in=[key for key in keys if segment_match(key, project)]
+        )
 
     def with_usage(self) -> Self:
         return self.select_related("usage")

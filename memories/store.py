@@ -230,7 +230,7 @@ def rename_topics(
         for source, target in names.items():
             rows = list(_searchable().in_topic(source).order_by("id"))
             history.load_hashes(rows)
-            merged += sum(_move(row, target, log=log, now=now) for row in rows)
+            merged += sum(move_within(row, target, log=log, now=now) for row in rows)
             moved += len(rows)
     return moved, merged, log.change if moved else None
 
@@ -239,8 +239,8 @@ def _searchable() -> Any:
     return Memory.objects.filter(state__in=[State.LIVE, State.SUPERSEDED])
 
 
-def _move(memory: Memory, topic: str, *, log: history.Log, now: datetime) -> bool:
-    """Give a memory another topic; True if it was hidden behind an equal one."""
+def move_within(memory: Memory, topic: str, *, log: history.Log, now: datetime) -> bool:
+    """Give a memory another topic (checked, masked); True if an equal one hides it."""
     log.keep(memory)
     old, memory.topic = memory.topic, topic
     memory.derive()

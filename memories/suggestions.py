@@ -119,6 +119,16 @@ def dismiss(identifier: str) -> Suggestion:
     return suggestion
 
 
+def reopen(identifier: str) -> Suggestion:
+    """Take a dismissal back. Raises NotFound, Conflict for one that is none."""
+    with transaction.atomic():
+        suggestion = find(identifier)
+        if suggestion.status != Suggestion.Status.DISMISSED:
+            raise Conflict(f"suggestion {suggestion.ulid} is not dismissed")
+        _decide(suggestion, Suggestion.Status.OPEN)
+    return suggestion
+
+
 def _open(identifier: str) -> Suggestion:
     suggestion = find(identifier)
     if suggestion.status != Suggestion.Status.OPEN:
