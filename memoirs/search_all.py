@@ -53,6 +53,7 @@ def _memory_hits(found: Iterable[recall.Recalled]) -> list[tuple[float, SearchHi
     rows = memory_records.records(
         [hit.memory for hit in hits],
         scores={hit.memory.pk: hit.score for hit in hits},
+        relevances={hit.memory.pk: hit.relevance for hit in hits},
     )
     return [
         (ceiling, SearchHit(kind="memory", score=hit.score, memory=row))

@@ -133,7 +133,7 @@ def shown_explanation(record: MemoryRecord) -> str:
 
 
 def as_json(records: Sequence[MemoryRecord]) -> str:
-    """A pretty JSON array with every field; absent scores are left out."""
+    """A pretty JSON array with every field; what no search gave is left out."""
     return dumps([json_record(r) for r in records])
 
 
@@ -141,7 +141,7 @@ def json_record(record: MemoryRecord) -> dict[str, object]:
     """A memory as JSON; its source flat, as `{type, session_id, …}`."""
     value = record.model_dump(mode="json")
     value["source"] = {"type": record.source.type, **record.source.data}
-    for name in ("score", "explain"):
+    for name in ("score", "relevance", "explain"):
         if value[name] is None:
             del value[name]
     if record.raw_excerpt is not None:

@@ -218,6 +218,7 @@ def _in_place_of(old: Hit, place: int, memory_id: int, own: Hit | None) -> Hit:
     return replace(
         own or Hit(memory_id, 0.0),
         score=old.score,
+        relevance=max(old.relevance, own.relevance if own else 0.0),
         ranks={**(own.ranks if own else {}), "correction": place},
         values={**(own.values if own else {}), "correction": old.score},
         decided="correction",

@@ -79,6 +79,7 @@ def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
     hits = records.records(
         [hit.memory for hit in found.hits],
         scores={hit.memory.pk: hit.score for hit in found.hits},
+        relevances={hit.memory.pk: hit.relevance for hit in found.hits},
         explanations={
             hit.memory.pk: Explanation(arms=dict(hit.arms), decided=hit.decided)
             for hit in found.hits

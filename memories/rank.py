@@ -15,6 +15,10 @@ MIN_LIMIT, MAX_LIMIT = 1, 500
 UNRANKED = MAX_DEPTH + 1
 
 
+# The relevance from which a memory is shown to somebody who did not ask for it.
+HOOK_FLOOR = 0.5
+
+
 @dataclass(frozen=True)
 class WordHits:
     """One query word in the index: rows that hold it, and which candidates do."""
@@ -47,12 +51,13 @@ NOTHING_NEAR = Neighbours()
 class Hit:
     """One memory found.
 
-    `score` lies in (0, 1] and means the same for every query; 0 marks the substring
-    fallback. `ranks`: the rank in each arm, from 1. `values`: `bm25` and `text`
-    (strength) of the text arm, `cosine` and `nearness` of the vector arm, `session` and
-    `period` (what these add). `decided` names what gave the largest part of the score:
-    text, vector, session, period or substring. `replaces`: superseded memories
-    that led here. `collapsed`: near-duplicates left out in favour of this one.
+    `score` lies in (0, 1] and orders the hits; 0 marks the substring fallback.
+    `relevance`, 0-1, says how sure it is that the memory has to do with the query (see
+    memories/relevance.py). `ranks`: the rank in each arm, from 1. `values`: `bm25` and
+    `text` (strength) of the text arm, `cosine` and `nearness` of the vector arm,
+    `session` and `period` (what these add). `decided` names what gave the largest part
+    of the score: text, vector, session, period or substring. `replaces`: superseded
+    memories that led here. `collapsed`: near-duplicates left out in favour of this one.
     """
 
     memory_id: int
@@ -62,6 +67,7 @@ class Hit:
     decided: str = ""
     replaces: tuple[int, ...] = ()
     collapsed: tuple[int, ...] = ()
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Recalled:
 
     memory: Memory
     score: float
+    relevance: float
     arms: Mapping[str, tuple[int, float]]
     decided: str
 
@@ -64,6 +65,7 @@ def recall(
     limit: int = 5,
     max_tokens: int | None = None,
     min_score: float = 0.0,
+    min_relevance: float = 0.0,
     engine: str = "default",
     now: datetime | None = None,
     count: bool = True,
@@ -71,8 +73,9 @@ def recall(
     """The memories that answer a query, best first.
 
     `project` empty or None means all projects; `max_tokens` (4 characters each)
-    replaces `limit`. Without `now`, periods in the query are those of the user's clock.
-    With `count`, the rows shown count as accessed, best effort.
+    replaces `limit`. `min_relevance` leaves out what has hardly to do with the query.
+    Without `now`, periods in the query are those of the user's clock. With `count`, the
+    rows shown count as accessed, best effort.
     """
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
     aliases = conf.current().projects.aliases
@@ -80,7 +83,8 @@ def recall(
     moment = now or timezone.now()
     if count:
         afterwards.do(partial(decay.run_if_due, now=moment))
-    hits = _find(query, topic, keyword, project, wanted, min_score, engine, now)
+    floors = (min_score, min_relevance)
+    hits = _find(query, topic, keyword, project, wanted, floors, engine, now)
     answer = _load(hits)
     if max_tokens is not None:
         texts = [_rendered(hit.memory) for hit in answer]
@@ -99,7 +103,7 @@ def _find(
     keyword: str | None,
     project: str | None,
     limit: int,
-    min_score: float,
+    floors: tuple[float, float],
     engine: str,
     now: datetime | None,
 ) -> list[Hit]:
@@ -112,7 +116,8 @@ def _find(
         query,
         allowed,
         limit=limit,
-        min_score=min_score,
+        min_score=floors[0],
+        min_relevance=floors[1],
         engine=engine,
         query_vector=vector,
         vectors=vectors,
@@ -120,7 +125,7 @@ def _find(
         marked=marked,
         now=now,
     )
-    near = _neighbours(raw, hits, allowed, limit, min_score)
+    near = _neighbours(raw, hits, allowed, limit, floors)
     if marked and near:
         near = marks.applied(raw, near, lambda keys: (), ceiling=hits[-1].score)
     return [*hits, *near]
@@ -139,12 +144,16 @@ def by_meaning(query: str) -> tuple[list[float] | None, MatrixVectors | None]:
 
 
 def _neighbours(
-    raw: Any, hits: Sequence[Hit], allowed: Sequence[Scope], limit: int, floor: float
+    raw: Any,
+    hits: Sequence[Hit],
+    allowed: Sequence[Scope],
+    limit: int,
+    floors: tuple[float, float],
 ) -> list[Hit]:
     """Memories linked with the hits, for places that are left: a third at most.
 
-    Each scores half of the hit it is linked with, but not above the lowest hit; the
-    filters hold for it as well.
+    Each scores half of the hit it is linked with, but not above the lowest hit, and is
+    half as relevant; the filters hold for it as well.
     """
     places = min(limit - len(hits), max(1, limit // NEIGHBOUR_SHARE))
     if not hits or places < 1:
@@ -153,10 +162,14 @@ def _neighbours(
     found: dict[int, Hit] = {}
     linked = links.neighbours([hit.memory_id for hit in hits])
     for hit in hits:
-        score = min(hit.score / 2, hits[-1].score)
+        score, sure = min(hit.score / 2, hits[-1].score), hit.relevance / 2
+        if score < floors[0] or sure < floors[1]:
+            continue
         for place, key in enumerate(linked.get(hit.memory_id, ()), 1):
-            if key not in known and score >= max(floor, 0.0):
-                near = Hit(key, score, {"link": place}, {"link": score}, "link")
+            if key not in known:
+                near = Hit(
+                    key, score, {"link": place}, {"link": score}, "link", relevance=sure
+                )
                 found.setdefault(key, near)
     inside = tiers.inside(raw, found, allowed)
     kept = sorted(inside, key=lambda key: (-found[key].score, key))
@@ -170,6 +183,7 @@ def _load(hits: Sequence[Hit]) -> list[Recalled]:
         Recalled(
             memory=rows[hit.memory_id],
             score=hit.score,
+            relevance=hit.relevance,
             arms={
                 arm: (place, hit.values.get(VALUE_OF.get(arm, arm), 0.0))
                 for arm, place in hit.ranks.items()

@@ -25,9 +25,11 @@ def records(
     memories: Sequence[Memory],
     *,
     scores: Mapping[int, float] | None = None,
+    relevances: Mapping[int, float] | None = None,
     explanations: Mapping[int, Explanation] | None = None,
 ) -> list[MemoryRecord]:
-    """Records in the given order; `scores` and `explanations` by integer key.
+    """Records in the given order; `scores`, `relevances` and `explanations` by
+    integer key.
 
     The memories come with their usage loaded.
     """
@@ -36,7 +38,12 @@ def records(
         return [
             entry
             for part in parts
-            for entry in records(part, scores=scores, explanations=explanations)
+            for entry in records(
+                part,
+                scores=scores,
+                relevances=relevances,
+                explanations=explanations,
+            )
         ]
     keys = [memory.pk for memory in memories]
     embedded = set(
@@ -71,6 +78,7 @@ def records(
             corrected_by=corrections.get(corrected.get(memory.pk, 0)),
             has_embedding=memory.pk in embedded,
             score=(scores or {}).get(memory.pk),
+            relevance=(relevances or {}).get(memory.pk),
             explain=(explanations or {}).get(memory.pk),
         )
         for memory in memories

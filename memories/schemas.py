@@ -62,6 +62,12 @@ class RecallParams(Params):
     min_score: float = Field(
         0.0, ge=0.0, le=1.0, description="Leave out hits below this"
     )
+    min_relevance: float = Field(
+        0.0,
+        ge=0.0,
+        le=1.0,
+        description="Leave out what hardly has to do with the query (0.5: be sure)",
+    )
     engine: Literal["default", "blend", "additive"] = Field(
         "default", description="How word and meaning scores are joined"
     )
@@ -161,6 +167,7 @@ class MemoryRecord(Result):
     scope: str = "user"
     has_embedding: bool
     score: float | None = None
+    relevance: float | None = None
     explain: Explanation | None = None
 
 

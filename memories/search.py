@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from icm_site import text
-from memories import dated, periods, rank
+from memories import dated, periods, rank, relevance
 from memories.collapse import collapse
 from memories.periods import Period
 from memories.rank import Arms, Hit, Neighbours
@@ -122,6 +122,7 @@ def find(
     scope: Scope = EVERYTHING,
     limit: int = 5,
     min_score: float = 0.0,
+    min_relevance: float = 0.0,
     engine: str = "default",
     query_vector: Sequence[float] | None = None,
     vectors: Vectors | None = None,
@@ -132,11 +133,11 @@ def find(
 ) -> list[Hit]:
     """The memories that answer a query, best first; [] for a blank query.
 
-    Filters hold before the cut. `limit` is clamped to 1-500. `engine`: one of
-    rank.ENGINES. `query_vector` must come from the model that `vectors` serves.
-    `words`: where words are looked up; the answer is the same. `exclude`: memory ids
-    never returned. `now`: see periods.named. An arm that fails is logged and the others
-    answer.
+    Filters hold before the cut. `limit` is clamped to 1-500. `min_relevance`: such as
+    rank.HOOK_FLOOR for somebody who did not ask. `engine`: one of rank.ENGINES.
+    `query_vector` must come from the model that `vectors` serves. `words`: where words
+    are looked up; the answer is the same. `exclude`: memory ids never returned. `now`:
+    see periods.named. An arm that fails is logged and the others answer.
     """
     if not query.strip():
         return []
@@ -154,15 +155,18 @@ def find(
         scores = rank.with_period(scores, arms.dated)
     leaders = rank.ordered(scores, arms)
     lending = asked if default else None
+    judged = partial(_judged, query, asked, arms, default=default)
 
     def best(count: int) -> Iterable[Hit]:
-        return _current(search, scores, arms, leaders[:count], lending)
+        return judged(_current(search, scores, arms, leaders[:count], lending))
 
     def cut(hits: Iterable[Hit]) -> list[Hit]:
         wanted = (
             hit
             for hit in hits
-            if hit.score >= min_score and hit.memory_id not in exclude
+            if hit.score >= min_score
+            and hit.relevance >= min_relevance
+            and hit.memory_id not in exclude
         )
         return collapse(wanted, Texts(connection, leaders[: limit + 2]), limit)
 
@@ -170,10 +174,26 @@ def find(
         return cut(_fallback(connection, query, scope))
     count = LEADERS_PER_HIT * max(limit, 10)
     hits = cut(best(count))
-    more = count < len(leaders) and scores[leaders[count]] >= min_score
-    if len(hits) < limit and more:
-        return cut(best(len(leaders)))
-    return hits
+    if len(hits) == limit or count >= len(leaders):
+        return hits
+    (last,) = judged(
+        [rank.explained(leaders[count], scores[leaders[count]], 0.0, arms)]
+    )
+    if last.score < min_score or last.relevance < min_relevance:
+        return hits
+    return cut(best(len(leaders)))
+
+
+def _judged(
+    query: str, asked: Asked | None, arms: Arms, hits: Iterable[Hit], *, default: bool
+) -> Iterator[Hit]:
+    """The hits with their relevance; of other fusions the score means another thing."""
+    about = relevance.question(query, asked.words) if asked else relevance.UNKNOWN
+    own = {} if default else rank.fuse(arms)
+    for hit in hits:
+        near = hit.values.get("nearness", 0.0) if arms.neighbours else None
+        sure = about.relevance(own.get(hit.memory_id, hit.score), near)
+        yield replace(hit, relevance=sure)
 
 
 @dataclass(frozen=True)

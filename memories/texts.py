@@ -42,6 +42,7 @@ SHORT_FIELDS = (
     "created_at",
     "updated_at",
     "score",
+    "relevance",
     "explain",
     "raw_excerpt",
     "raw_excerpt_bytes",
@@ -143,6 +144,8 @@ def _short_json(record: MemoryRecord) -> dict[str, object]:
     row["weight"] = round(record.weight, 3)
     if record.score is not None:
         row["score"] = round(record.score, 3)
+    if record.relevance is not None:
+        row["relevance"] = round(record.relevance, 3)
     return row
 
 
