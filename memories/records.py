@@ -28,23 +28,26 @@ def records(
     relevances: Mapping[int, float] | None = None,
     explanations: Mapping[int, Explanation] | None = None,
 ) -> list[MemoryRecord]:
-    """Records in the given order; `scores`, `relevances` and `explanations` by
-    integer key.
+    """Records in the given order; the scores and the like by integer key.
 
     The memories come with their usage loaded.
     """
-    if len(memories) > BATCH:
-        parts = (memories[at : at + BATCH] for at in range(0, len(memories), BATCH))
-        return [
-            entry
-            for part in parts
-            for entry in records(
-                part,
-                scores=scores,
-                relevances=relevances,
-                explanations=explanations,
-            )
-        ]
+    parts = (memories[at : at + BATCH] for at in range(0, len(memories), BATCH))
+    return [
+        record.model_copy(
+            update={
+                "score": (scores or {}).get(key),
+                "relevance": (relevances or {}).get(key),
+                "explain": (explanations or {}).get(key),
+            }
+        )
+        for part in parts
+        for key, record in _batch(part)
+    ]
+
+
+def _batch(memories: Sequence[Memory]) -> list[tuple[int, MemoryRecord]]:
+    """The key of each memory and its record."""
     keys = [memory.pk for memory in memories]
     embedded = set(
         MemoryVector.objects.filter(memory_id__in=keys).values_list(
@@ -56,30 +59,30 @@ def records(
     corrected = marks.corrections(raw_connection(), keys)
     corrections = _ulids(corrected.values())
     return [
-        MemoryRecord(
-            id=memory.ulid,
-            created_at=memory.created_at,
-            updated_at=memory.updated_at,
-            last_accessed=memory.usage.last_accessed,
-            access_count=memory.usage.access_count,
-            weight=memory.usage.weight,
-            topic=memory.topic,
-            summary=memory.summary,
-            raw_excerpt=memory.raw_excerpt,
-            keywords=memory.keywords,
-            importance=Importance(memory.importance),
-            source=Source(type=memory.source_type, data=memory.source_data),
-            origin=memory.origin,
-            host=memory.host,
-            state=memory.state,
-            related_ids=related[memory.pk],
-            superseded_by=successors.get(memory.superseded_by_id or 0),
-            replaces=replaces[memory.pk],
-            corrected_by=corrections.get(corrected.get(memory.pk, 0)),
-            has_embedding=memory.pk in embedded,
-            score=(scores or {}).get(memory.pk),
-            relevance=(relevances or {}).get(memory.pk),
-            explain=(explanations or {}).get(memory.pk),
+        (
+            memory.pk,
+            MemoryRecord(
+                id=memory.ulid,
+                created_at=memory.created_at,
+                updated_at=memory.updated_at,
+                last_accessed=memory.usage.last_accessed,
+                access_count=memory.usage.access_count,
+                weight=memory.usage.weight,
+                topic=memory.topic,
+                summary=memory.summary,
+                raw_excerpt=memory.raw_excerpt,
+                keywords=memory.keywords,
+                importance=Importance(memory.importance),
+                source=Source(type=memory.source_type, data=memory.source_data),
+                origin=memory.origin,
+                host=memory.host,
+                state=memory.state,
+                related_ids=related[memory.pk],
+                superseded_by=successors.get(memory.superseded_by_id or 0),
+                replaces=replaces[memory.pk],
+                corrected_by=corrections.get(corrected.get(memory.pk, 0)),
+                has_embedding=memory.pk in embedded,
+            ),
         )
         for memory in memories
     ]

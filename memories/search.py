@@ -1,19 +1,16 @@
-"""Recall over any SQLite connection: one function per arm, and the flow `find`."""
+"""Recall over any SQLite connection: the flow `find`, from a query to hits."""
 
 import json
-import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import chain
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
-from icm_site import text
-from memories import dated, periods, rank, relevance
+from memories import periods, rank, relevance
+from memories.arms import Search, Vectors, attempt, substring_arm
 from memories.collapse import collapse
-from memories.periods import Period
-from memories.rank import Arms, Hit, Neighbours
-from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope, topics_matching
+from memories.rank import Arms, Hit
+from memories.scope import EVERYTHING, Connection, Scope, topics_matching
 from memories.succession import Row, live_successor, read_rows
 from memories.words import Asked, IndexWords, Source
 
@@ -22,97 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "Scope", "Vectors", "find", "topics_matching"]
 
-logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
 # Without Django and numpy: the index itself is asked.
 INDEX = IndexWords()
-NO_INDEX = ("no such table: memories_fts", "no such module: fts5")
-FALLBACK_POOL = 100
-# Beside vectors, parts of words count for something in a query this short.
-FRAGMENT_WORDS = 3
-FRAGMENT_STRENGTH = 0.5
 # Rows looked up for each hit wanted: some fall to filters and near-duplicates.
 LEADERS_PER_HIT = 4
-
-
-class Vectors(Protocol):
-    """A source of neighbours by cosine for one model."""
-
-    def nearest(
-        self,
-        connection: Connection,
-        query: Sequence[float],
-        *,
-        depth: int,
-        within: Collection[int] | None,
-        also: Collection[int],
-    ) -> Neighbours:
-        """The `depth` nearest memories and the cosines of `also` (memory ids).
-
-        `within`: only these memory ids; None means all.
-        """
-        ...
-
-
-# As text: a third of the time that rows would take to come out one by one.
-IDS_IN_SCOPE = f"""
-SELECT group_concat(m.id) FROM memories m
-WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE}
-"""
-
-# Without the other filter an index has all that is needed.
-IDS_IN_TOPICS = """
-SELECT group_concat(id) FROM memories
-WHERE topic_key IN (SELECT value FROM json_each(?)) AND state IN ('live', 'superseded')
-"""
-
-# Each word comes with its spellings in capitals: lower() of SQLite knows ASCII only.
-SUBSTRING_ARM = f"""
-SELECT m.id, (
-    SELECT count(*) FROM json_each(?) AS word WHERE EXISTS (
-        SELECT 1 FROM json_each(word.value) AS form
-        WHERE instr(lower(m.summary), form.value) > 0
-            OR instr(m.topic_key, form.value) > 0
-            OR instr(m.keywords_key, form.value) > 0)) AS words
-FROM memories m LEFT JOIN memory_usage u ON u.memory_id = m.id
-WHERE m.state IN ('live', 'superseded') AND {IN_SCOPE} AND words > 0
-ORDER BY words DESC, u.weight DESC, m.id LIMIT ?
-"""
 
 TEXTS = """
 SELECT id, topic, summary FROM memories
 WHERE id IN (SELECT value FROM json_each(?))
 """
-
-
-def ids_in_scope(connection: Connection, scope: Scope) -> list[int] | None:
-    """The memories that may be found; None means all."""
-    if scope.is_open:
-        return None
-    statement, parameters = IDS_IN_SCOPE, scope.parameters
-    if scope.keyword is None:
-        statement, parameters = IDS_IN_TOPICS, (scope.topic_keys,)
-    (found,) = connection.execute(statement, parameters).fetchone()
-    ids: list[int] = json.loads(f"[{found or ''}]")
-    return ids
-
-
-def substring_arm(
-    connection: Connection, query: str, *, scope: Scope = EVERYTHING
-) -> dict[int, float]:
-    """Share of the query's words that a memory contains anywhere, most words first.
-
-    Words of 3 characters or more; shorter ones only in scripts without spaces.
-    """
-    words = [w for w in text.plain_words(query) if len(w) > 2 or text.is_unspaced(w)]
-    if not words:
-        return {}
-    forms = json.dumps([sorted({w, w.upper(), w.title()}) for w in words])
-    parameters = (forms, *scope.parameters, FALLBACK_POOL)
-    found = connection.execute(SUBSTRING_ARM, parameters).fetchall()
-    return {memory_id: count / len(words) for memory_id, count in found}
 
 
 def find(
@@ -130,6 +45,7 @@ def find(
     exclude: Collection[int] = (),
     depth: int | None = None,
     now: "datetime | None" = None,
+    without: Collection[str] = (),
 ) -> list[Hit]:
     """The memories that answer a query, best first; [] for a blank query.
 
@@ -137,7 +53,8 @@ def find(
     rank.HOOK_FLOOR for somebody who did not ask. `engine`: one of rank.ENGINES.
     `query_vector` must come from the model that `vectors` serves. `words`: where words
     are looked up; the answer is the same. `exclude`: memory ids never returned. `now`:
-    see periods.named. An arm that fails is logged and the others answer.
+    see periods.named. `without`: arms left out (arms.NAMES), to measure what they are
+    worth. An arm that fails is logged and the others answer.
     """
     if not query.strip():
         return []
@@ -145,30 +62,25 @@ def find(
     depth = rank.arm_depth(limit, depth)
     # Only the default fusion knows sessions and periods.
     default = engine == "default"
-    named = periods.named(query, now) if default else ()
-    search = Search(
-        connection, query, scope, depth, words, query_vector, vectors, named
-    )
+    named = periods.named(query, now) if default and "period" not in without else ()
+    source = None if "text" in without else words
+    near = None if "vector" in without else vectors
+    search = Search(connection, query, scope, depth, source, query_vector, near, named)
     arms, asked = search.arms()
     scores = rank.fuse(arms, engine)
     if arms.dated:
         scores = rank.with_period(scores, arms.dated)
     leaders = rank.ordered(scores, arms)
-    lending = asked if default else None
+    lending = asked if default and "session" not in without else None
+    floors = (min_score, min_relevance)
     judged = partial(_judged, query, asked, arms, default=default)
 
     def best(count: int) -> Iterable[Hit]:
         return judged(_current(search, scores, arms, leaders[:count], lending))
 
     def cut(hits: Iterable[Hit]) -> list[Hit]:
-        wanted = (
-            hit
-            for hit in hits
-            if hit.score >= min_score
-            and hit.relevance >= min_relevance
-            and hit.memory_id not in exclude
-        )
-        return collapse(wanted, Texts(connection, leaders[: limit + 2]), limit)
+        new = (h for h in _kept(hits, floors) if h.memory_id not in exclude)
+        return collapse(new, Texts(connection, leaders[: limit + 2]), limit)
 
     if not leaders:
         return cut(_fallback(connection, query, scope))
@@ -176,12 +88,14 @@ def find(
     hits = cut(best(count))
     if len(hits) == limit or count >= len(leaders):
         return hits
-    (last,) = judged(
-        [rank.explained(leaders[count], scores[leaders[count]], 0.0, arms)]
-    )
-    if last.score < min_score or last.relevance < min_relevance:
-        return hits
-    return cut(best(len(leaders)))
+    last = rank.explained(leaders[count], scores[leaders[count]], 0.0, arms)
+    return cut(best(len(leaders))) if any(_kept(judged([last]), floors)) else hits
+
+
+def _kept(hits: Iterable[Hit], floors: tuple[float, float]) -> Iterator[Hit]:
+    """Those of the least score and relevance."""
+    score, sure = floors
+    return (hit for hit in hits if hit.score >= score and hit.relevance >= sure)
 
 
 def _judged(
@@ -196,115 +110,10 @@ def _judged(
         yield replace(hit, relevance=sure)
 
 
-@dataclass(frozen=True)
-class Search:
-    """What is asked of each arm."""
-
-    connection: Connection
-    query: str
-    scope: Scope
-    depth: int
-    source: Source
-    query_vector: Sequence[float] | None
-    vectors: Vectors | None
-    named: Sequence[Sequence[Period]] = ()
-
-    @cached_property
-    def within(self) -> list[int] | None:
-        """The memories in scope; None means all."""
-        return ids_in_scope(self.connection, self.scope)
-
-    @property
-    def _is_short(self) -> bool:
-        return len(text.plain_words(self.query)) <= FRAGMENT_WORDS
-
-    def arms(self) -> tuple[Arms, Asked | None]:
-        """What the arms found, each candidate of one judged by the other too."""
-        asked = _attempt("text", self._by_words, None)
-        top = asked.bm25 if asked else {}
-        newest: dict[Period, list[int]] = {}
-        if self.named:
-            newest = _attempt("period", self._by_period, newest)
-        also = {*top, *chain.from_iterable(newest.values())} if newest else top
-        neighbours = _attempt("vector", partial(self._by_vector, also), None)
-        if neighbours and not also and self._is_short:
-            return self._with_fragments(neighbours), None
-        candidates = {*also, *neighbours.order} if neighbours else also
-        judge = partial(asked.strengths, candidates) if asked else dict
-        strengths: dict[int, float] = _attempt("text", judge, {})
-        of_period = tuple(self._all_dated(newest, candidates)) if newest else ()
-        return Arms(top, strengths, neighbours, dated=of_period), asked
-
-    def _by_words(self) -> Asked:
-        return self.source.ask(
-            self.connection,
-            self.query,
-            scope=self.scope,
-            within=lambda: self.within,
-            depth=self.depth,
-        )
-
-    def _by_period(self) -> dict[Period, list[int]]:
-        """The newest memories of each period that is named."""
-        found = (
-            dated.newest(
-                self.connection,
-                alternatives,
-                scope=self.scope,
-                within=self.within,
-                depth=self.depth,
-            )
-            for alternatives in self.named
-        )
-        return {period: newest for period, newest in found if period}
-
-    def _all_dated(
-        self, found: Mapping[Period, list[int]], candidates: Collection[int]
-    ) -> Iterable[int]:
-        """Those found, and the candidates that a full arm had no place for."""
-        every = dict.fromkeys(chain.from_iterable(found.values()))
-        for period, newest in found.items():
-            if len(newest) == self.depth:
-                every |= dict.fromkeys(
-                    sorted(dated.among(self.connection, candidates, period))
-                )
-        return every
-
-    def _by_vector(self, also: Collection[int]) -> Neighbours | None:
-        if self.query_vector is None or self.vectors is None:
-            return None
-        return self.vectors.nearest(
-            self.connection,
-            self.query_vector,
-            depth=self.depth,
-            within=self.within,
-            also=also,
-        )
-
-    def _with_fragments(self, neighbours: Neighbours) -> Arms:
-        ask = partial(substring_arm, self.connection, self.query, scope=self.scope)
-        nothing: dict[int, float] = {}
-        parts = _attempt("substring", ask, nothing)
-        strengths = {i: FRAGMENT_STRENGTH * share for i, share in parts.items()}
-        return Arms({}, strengths, neighbours, substring=tuple(parts))
-
-
-def _attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
-    try:
-        return ask()
-    except Exception as error:
-        trace = logger.isEnabledFor(logging.DEBUG)
-        # That there is no text index is said by `stats`, not by each recall.
-        quiet = str(error).startswith(NO_INDEX)
-        level = logging.DEBUG if quiet else logging.WARNING
-        logger.log(level, "the %s arm of recall failed: %s", arm, error, exc_info=trace)
-        return otherwise
-
-
 def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
     ask = partial(substring_arm, connection, query, scope=scope)
     nothing: dict[int, float] = {}
-    found = _attempt("substring", ask, nothing)
+    found = attempt("substring", ask, nothing)
     places = {memory_id: place for place, memory_id in enumerate(found, 1)}
     lives = _lives(found, read_rows(connection, found, scope))
     return [

@@ -64,6 +64,7 @@ def find(
     words: Source = INDEX,
     marked: bool = False,
     now: "datetime | None" = None,
+    without: Collection[str] = (),
 ) -> list[Hit]:
     """The memories of these tiers that answer a query, best first in each.
 
@@ -84,6 +85,7 @@ def find(
             words=words,
             exclude=known,
             now=now,
+            without=without,
         )
         if marked:
             found = marks.applied(

@@ -184,7 +184,7 @@ class MatrixVectors:
         within: Collection[int] | None = None,
         also: Collection[int] = (),
     ) -> Neighbours:
-        """See search.Vectors."""
+        """See arms.Vectors."""
         state = self.state(connection)
         needle = unit(query, self.dimensions)
         inside = None if within is None else np.sort(as_ids(within))

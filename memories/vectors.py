@@ -68,7 +68,7 @@ class Vec0Vectors:
         within: Collection[int] | None = None,
         also: Collection[int] = (),
     ) -> Neighbours:
-        """See search.Vectors."""
+        """See arms.Vectors."""
         needle = unit(query, self.dimensions)
         found = self._nearest_ids(connection, needle, depth, within)
         rows = self._rows(connection, ROWS_OF, sorted({*found, *also}))

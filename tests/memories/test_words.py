@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from icm_site.text import index_text
-from memories import fts_schema, search, word_matrix, words
+from memories import arms, fts_schema, search, word_matrix, words
 from memories.scope import Scope
 from memories.word_matrix import MatrixWords
 from memories.words import IndexWords, Words, varints
@@ -165,7 +165,7 @@ def test_a_connection_for_reading_will_do(raw: sqlite3.Connection, path: Path) -
 
 def test_a_scope_holds_before_the_cut(raw: sqlite3.Connection) -> None:
     scope = Scope(topics=("topic1",))
-    ids = search.ids_in_scope(raw, scope)
+    ids = arms.ids_in_scope(raw, scope)
     assert ids
     for source in (IndexWords(), MatrixWords()):
         found = source.ask(raw, "proxy", scope=scope, within=lambda: ids, depth=5)
