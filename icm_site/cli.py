@@ -194,6 +194,18 @@ def _trust(arguments: list[str]) -> int:
     return trust_main(arguments[1:])
 
 
+def _init(arguments: list[str]) -> int:
+    from icm_site.hosts.init_command import main as init_main
+
+    return init_main(arguments[1:])
+
+
+def _uninstall(arguments: list[str]) -> int:
+    from icm_site.hosts.uninstall_command import main as uninstall_main
+
+    return uninstall_main(arguments[1:])
+
+
 def _serve(arguments: list[str]) -> int:
     from icm_site.mcp_server import main as serve_main
 
@@ -250,6 +262,8 @@ def _operation(arguments: list[str]) -> int:
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "backup": _backup,
     "config": _config,
+    "init": _init,
+    "uninstall": _uninstall,
     "serve": _serve,
     "web": _web,
     "bench": _bench,
