@@ -27,6 +27,9 @@ OWN: Mapping[tuple[str, ...], frozenset[str]] = {
     ("token", "create"): frozenset({"--read-only"}),
 }
 
+# `icm hook` with these is no event of a host.
+HOOK_OPTIONS = (["--help"], ["-h"], ["disable"])
+
 USAGE = 2
 # Characters of an error that are shown; it may quote what was given.
 MESSAGE = 400
@@ -152,10 +155,12 @@ def _through_resident(
 
     if not place.wanted(os.environ) or "store.read_only" in flags:
         return None
-    if arguments[0] == "hook" and arguments[1:2] not in (["--help"], ["-h"]):
+    if arguments[0] == "hook" and arguments[1:2] not in HOOK_OPTIONS:
         from icm_site import hook_client
 
         return hook_client.main(arguments[1:], flags=flags)
+    if arguments[0] == "hook":
+        return None
     if arguments[0] == "serve":
         from icm_site.resident import bridge
 
@@ -230,6 +235,10 @@ def _hook(arguments: list[str]) -> int:
     if arguments[1:2] in (["--help"], ["-h"]):
         print(hook_client.USAGE)
         return 0
+    if arguments[1:2] == ["disable"]:
+        from icm_site.hosts.uninstall_command import disable_hooks
+
+        return disable_hooks(arguments[2:])
 
     return hook_client.main(arguments[1:])
 

@@ -204,8 +204,81 @@ def _table(head: str, rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join([*lines, *(f"| {name} | {text} |" for name, text in rows)])
 
 
+def tools_of_others() -> str:
+    """A section for each AI tool: how it is found, and the files that are written."""
+    from icm_site.hosts.catalog import TOOLS as HOSTS
+
+    return "\n\n".join(_host(tool) for tool in HOSTS)
+
+
+def _host(tool: Any) -> str:
+    from icm_site.hosts.texts import SKILLS
+
+    programs = [f"the program `{name}`" for name in tool.programs]
+    folders = [f"`{_place(folder)}`" for folder in tool.folders]
+    found = f"Found by {', '.join([*programs, *folders])}."
+    lines = ["| Mode | File | What |", "| --- | --- | --- |"]
+    for target in tool.targets:
+        files = " or ".join(f"`{_place(file)}`" for file in reversed(target.files))
+        for name in SKILLS:
+            files = files.replace(f"{name}/SKILL", "NAME/SKILL")
+        lines.append(f"| {target.mode} | {files} | {_what(target)} |")
+    lines = list(dict.fromkeys(lines))
+    moved = dict.fromkeys(
+        variable
+        for target in tool.targets
+        for file in target.files
+        for variable, _ in _root(file).moved
+    )
+    parts = [f"### {tool.title}", found, "\n".join(lines)]
+    if moved:
+        parts.append("Moved by " + ", ".join(f"`{name}`" for name in moved) + ".")
+    return "\n\n".join(parts)
+
+
+def _root(template: str) -> Any:
+    from icm_site.hosts.places import ROOTS
+
+    return ROOTS.get(template[1:].partition("}")[0], ROOTS["icm"])
+
+
+def _place(template: str) -> str:
+    """A place on Linux, as people write it."""
+    name, _, rest = template[1:].partition("}")
+    own = {"project": ".", "icm": "~/.config/icm-memory"}
+    base = own.get(name) or _root(template).linux.replace("$CONFIG", "~/.config")
+    return f"{base}{rest}"
+
+
+def _what(target: Any) -> str:
+    from icm_site.hosts.program import Program
+    from icm_site.hosts.shapes import Setup
+
+    setup = Setup(Program("icm", "python", "hook_client.py"), "linux")
+    if target.kind == "hooks":
+        names = ", ".join(f"`{hook.event}`" for hook in target.make(setup))
+        return f"hooks: {names}"
+    kinds = {
+        "json": f"key `{target.key[0]}`" if target.key else "",
+        "toml": f"table `[{'.'.join(target.key)}]`",
+        "yaml-item": "an item of `mcpServers`",
+        "yaml-read": "an item of `read`",
+        "block": "instructions, as a block",
+        "file": "a file of its own",
+    }
+    notes = [kinds[target.kind]]
+    if target.folder and not target.fallback:
+        notes.append("if that folder is there")
+    if target.fallback:
+        notes.append("only where the newer one is not there")
+    if target.project:
+        notes.append("only with `--per-project`")
+    return "; ".join(notes)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
+    "hosts": tools_of_others,
     "operations": operations,
     "settings": settings,
     "tools": tools,

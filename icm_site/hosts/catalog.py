@@ -5,187 +5,32 @@ The facts are those of the tools' own documentation in autumn 2026.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
 
 from icm_site.hosts import events, texts
-from icm_site.hosts.program import Program
-
-Mode = Literal["mcp", "cli", "skill", "hook"]
-MODES: tuple[Mode, ...] = ("mcp", "cli", "skill", "hook")
-Kind = Literal["json", "toml", "yaml-item", "yaml-read", "hooks", "block", "file"]
-
-
-class Setup(NamedTuple):
-    """What the content of a file depends on."""
-
-    program: Program
-    system: str
-    codex_post: bool = True
-    project: bool = False
-
-
-class Target(NamedTuple):
-    """One file of a tool and what goes into it."""
-
-    mode: Mode
-    kind: Kind
-    # `{root}/rest` of places.ROOTS, or `{project}/rest`. The first that is there and
-    # not empty, else the last.
-    files: tuple[str, ...]
-    make: Callable[[Setup], Any]
-    key: tuple[str, ...] = ()
-    folder: str = ""  # only where this folder is
-    fallback: bool = False  # only where no target before it, of its mode, applies
-    unless: str = ""  # not where this file is
-    start: str = ""  # what a new file begins with
-    project: bool = False  # only with --per-project
-
-
-class Tool(NamedTuple):
-    """A program that runs agents."""
-
-    name: str
-    title: str
-    programs: tuple[str, ...]
-    folders: tuple[str, ...]
-    targets: tuple[Target, ...]
-    advice: str = ""
-
-
-# Entries of MCP files
-
-
-def plain(setup: Setup) -> dict[str, Any]:
-    """`{command, args, env}`."""
-    program = setup.program
-    return {"command": program.icm, "args": program.serve(), "env": {}}
-
-
-def typed(setup: Setup) -> dict[str, Any]:
-    """With the type, which some tools demand."""
-    return {"type": "stdio", **plain(setup)}
-
-
-def _cline(setup: Setup) -> dict[str, Any]:
-    return {**typed(setup), "disabled": False, "autoApprove": []}
-
-
-def _roo(setup: Setup) -> dict[str, Any]:
-    return {**typed(setup), "disabled": False, "alwaysAllow": []}
-
-
-def _kiro(setup: Setup) -> dict[str, Any]:
-    return {**plain(setup), "disabled": False, "autoApprove": []}
-
-
-def _copilot(setup: Setup) -> dict[str, Any]:
-    return {"type": "local", **plain(setup), "tools": ["*"]}
-
-
-def _in_one_list(setup: Setup) -> dict[str, Any]:
-    """OpenCode and what is built on it: the command is a list with its arguments."""
-    program = setup.program
-    return {
-        "type": "local",
-        "command": [program.icm, *program.serve()],
-        "enabled": True,
-        "environment": {},
-    }
-
-
-def _codex(setup: Setup) -> dict[str, Any]:
-    return {"command": setup.program.icm, "args": setup.program.serve()}
-
-
-def _listed(setup: Setup) -> dict[str, Any]:
-    return {"name": "icm", **typed(setup)}
-
-
-def mcp(
-    *files: str,
-    make: Callable[[Setup], Any] = plain,
-    key: str = "mcpServers",
-    **more: Any,
-) -> Target:
-    """An MCP entry in a JSON file."""
-    return Target("mcp", "json", files, make, (key, "icm"), **more)
-
-
-# The other modes
-
-
-def block(*files: str, **more: Any) -> Target:
-    """The instructions as a block in a file that others write too."""
-    return Target(
-        "cli", "block", files, lambda setup: texts.instructions(setup.program), **more
-    )
-
-
-def rule(mode: Mode, file: str, template: str = "rule.md", **more: Any) -> Target:
-    """The instructions as a file of their own."""
-    return Target(
-        mode, "file", (file,), lambda setup: texts.rule(template, setup.program), **more
-    )
-
-
-def _skill_text(name: str, called: str) -> Callable[[Setup], str]:
-    return lambda setup: texts.skill(name, setup.program, called=called)
-
-
-def _claude_skill_text(name: str) -> Callable[[Setup], str]:
-    return lambda setup: texts.claude_skill(name, setup.program)
-
-
-def skills(folder: str, prefix: str = "", **more: Any) -> tuple[Target, ...]:
-    """The skills, each a folder with a `SKILL.md` of the same name."""
-    return tuple(
-        Target(
-            "skill",
-            "file",
-            (f"{folder}/{prefix}{name}/SKILL.md",),
-            _skill_text(name, f"{prefix}{name}"),
-            **more,
-        )
-        for name in texts.SKILLS
-    )
-
-
-def hooks(
-    file: str,
-    tool: str,
-    rows: Sequence[events.Event],
-    form: events.Form,
-    **more: Any,
-) -> Target:
-    """Entries below the key `hooks`, by event."""
-
-    def make(setup: Setup) -> tuple[events.Hook, ...]:
-        return tuple(
-            events.Hook(row.name, form(row, setup.program, tool, setup.system))
-            for row in rows
-            if setup.codex_post or (tool, row.name) != ("codex-cli", events.CODEX_POST)
-        )
-
-    return Target("hook", "hooks", (file,), make, ("hooks",), **more)
-
-
-SHARED_SKILLS = skills("{agents}/skills")
-_STORAGE = ("code", "code-insiders", "vscodium")
-_VERSION = '{\n  "version": 1\n}\n'
-
-
-def _storage(extension: str) -> tuple[str, ...]:
-    """The folders in which VS Code and its kin keep the data of an extension."""
-    return tuple(f"{{{root}}}/globalStorage/{extension}" for root in _STORAGE)
-
-
-def _in_storage(extension: str, file: str, **more: Any) -> tuple[Target, ...]:
-    return tuple(
-        mcp(f"{folder}/settings/{file}", folder=folder, **more)
-        for folder in _storage(extension)
-    )
-
+from icm_site.hosts.shapes import (
+    CODES,
+    SHARED_SKILLS,
+    VERSION,
+    Target,
+    Tool,
+    block,
+    claude_skills,
+    cline,
+    codex,
+    copilot,
+    hooks,
+    in_one_list,
+    in_storage,
+    kiro,
+    listed,
+    mcp,
+    roo,
+    rule,
+    skills,
+    storage,
+    typed,
+)
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -196,15 +41,7 @@ TOOLS: tuple[Tool, ...] = (
         (
             mcp("{claude-json}", make=typed),
             block("{claude}/CLAUDE.md"),
-            *(
-                Target(
-                    "skill",
-                    "file",
-                    (f"{{claude}}/skills/{name}/SKILL.md",),
-                    _claude_skill_text(name),
-                )
-                for name in texts.SKILLS
-            ),
+            *claude_skills("{claude}/skills"),
             hooks(
                 "{claude}/settings.json", "claude-code", events.CLAUDE, events.claude
             ),
@@ -248,7 +85,7 @@ TOOLS: tuple[Tool, ...] = (
                 "mcp",
                 "toml",
                 ("{codex}/config.toml",),
-                _codex,
+                codex,
                 ("mcp_servers", "icm"),
             ),
             block("{codex}/AGENTS.override.md", "{codex}/AGENTS.md"),
@@ -263,7 +100,7 @@ TOOLS: tuple[Tool, ...] = (
         ("copilot",),
         ("{copilot}",),
         (
-            mcp("{copilot}/mcp-config.json", make=_copilot),
+            mcp("{copilot}/mcp-config.json", make=copilot),
             block("{copilot}/copilot-instructions.md"),
             block("{project}/.github/copilot-instructions.md", project=True),
             *skills("{copilot-skills}/skills"),
@@ -272,7 +109,7 @@ TOOLS: tuple[Tool, ...] = (
                 "copilot-cli",
                 events.COPILOT,
                 events.copilot,
-                start=_VERSION,
+                start=VERSION,
             ),
         ),
         "start a new session",
@@ -296,7 +133,7 @@ TOOLS: tuple[Tool, ...] = (
                 "cursor",
                 events.CURSOR,
                 events.cursor,
-                start=_VERSION,
+                start=VERSION,
             ),
         ),
         "restart the application",
@@ -322,7 +159,7 @@ TOOLS: tuple[Tool, ...] = (
         ("{code}", "{code-insiders}", "{vscodium}"),
         tuple(
             mcp(f"{{{root}}}/mcp.json", make=typed, key="servers", folder=f"{{{root}}}")
-            for root in _STORAGE
+            for root in CODES
         ),
         "confirm the server when VS Code asks for it",
     ),
@@ -343,7 +180,7 @@ TOOLS: tuple[Tool, ...] = (
         ("kiro-cli", "kiro"),
         ("{kiro}", "{amazon-q}"),
         (
-            mcp("{kiro}/settings/mcp.json", make=_kiro, folder="{kiro}"),
+            mcp("{kiro}/settings/mcp.json", make=kiro, folder="{kiro}"),
             mcp("{amazon-q}/mcp.json", folder="{amazon-q}"),
         ),
     ),
@@ -351,13 +188,13 @@ TOOLS: tuple[Tool, ...] = (
         "cline",
         "Cline",
         ("cline",),
-        ("{cline}", *_storage("saoudrizwan.claude-dev")),
+        ("{cline}", *storage("saoudrizwan.claude-dev")),
         (
-            mcp("{cline-settings}", make=_cline, folder="{cline}"),
-            *_in_storage(
+            mcp("{cline-settings}", make=cline, folder="{cline}"),
+            *in_storage(
                 "saoudrizwan.claude-dev",
                 "cline_mcp_settings.json",
-                make=_cline,
+                make=cline,
                 fallback=True,
             ),
             *SHARED_SKILLS,
@@ -368,9 +205,9 @@ TOOLS: tuple[Tool, ...] = (
         "roo-code",
         "Roo Code",
         (),
-        ("{roo}", *_storage("rooveterinaryinc.roo-cline")),
+        ("{roo}", *storage("rooveterinaryinc.roo-cline")),
         (
-            *_in_storage("rooveterinaryinc.roo-cline", "mcp_settings.json", make=_roo),
+            *in_storage("rooveterinaryinc.roo-cline", "mcp_settings.json", make=roo),
             rule("skill", "{roo}/rules/icm.md"),
         ),
     ),
@@ -379,16 +216,16 @@ TOOLS: tuple[Tool, ...] = (
         "Kilo Code",
         # Not `kilo`, which is an editor as well.
         ("kilocode",),
-        ("{kilo}", *_storage("kilocode.kilo-code")),
+        ("{kilo}", *storage("kilocode.kilo-code")),
         (
             mcp(
                 "{kilo}/kilo.jsonc",
                 "{kilo}/kilo.json",
-                make=_in_one_list,
+                make=in_one_list,
                 key="mcp",
                 folder="{kilo}",
             ),
-            *_in_storage("kilocode.kilo-code", "mcp_settings.json", fallback=True),
+            *in_storage("kilocode.kilo-code", "mcp_settings.json", fallback=True),
         ),
     ),
     Tool(
@@ -411,7 +248,7 @@ TOOLS: tuple[Tool, ...] = (
             mcp(
                 "{opencode}/opencode.jsonc",
                 "{opencode}/opencode.json",
-                make=_in_one_list,
+                make=in_one_list,
                 key="mcp",
             ),
             *SHARED_SKILLS,
@@ -435,7 +272,7 @@ TOOLS: tuple[Tool, ...] = (
                 "mcp",
                 "yaml-item",
                 ("{continue}/config.yaml",),
-                _listed,
+                listed,
                 ("mcpServers",),
                 # A new config.yaml would put the older file out of force.
                 unless="{continue}/config.json",

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from icm_site import git
 from icm_site.hosts import places
-from icm_site.hosts.catalog import TOOLS, Setup, Target, Tool
+from icm_site.hosts.catalog import TOOLS
 from icm_site.hosts.edits import Item
+from icm_site.hosts.shapes import Setup, Target, Tool
 
 
 class Machine(NamedTuple):

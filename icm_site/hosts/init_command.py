@@ -11,12 +11,12 @@ from pathlib import Path
 
 from icm_site import conf, paths
 from icm_site.arguments import Parser
-from icm_site.errors import IcmError
 from icm_site.hosts import finding, install, manifest, program
-from icm_site.hosts.catalog import BY_NAME, MODES, TOOLS, Setup
+from icm_site.hosts.catalog import BY_NAME, TOOLS
 from icm_site.hosts.edits import CONFIGURED, RENEWED, Item
 from icm_site.hosts.finding import Machine, Skipped
 from icm_site.hosts.install import BAD, Change, Line
+from icm_site.hosts.shapes import MODES, Setup
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "all": MODES,
@@ -103,13 +103,9 @@ def _parser() -> Parser:
 def _applied(
     planned: install.Plan, known: manifest.Manifest, force: bool
 ) -> list[Line]:
-    failed: dict[Path, str] = {}
-    now = datetime.now(UTC)
-    for change in planned.changes:
-        try:
-            known = install.apply(change, known, now=now, force=force)
-        except IcmError as error:
-            failed[change.path] = error.message
+    _, failed = install.apply(
+        planned.changes, known, now=datetime.now(UTC), force=force
+    )
     return [
         line._replace(state=BAD, note=failed[line.item.path])
         if line.item.path in failed

@@ -99,73 +99,98 @@ def _untouched(data: bytes | None, record: Record | None) -> bool:
 
 
 def apply(
-    change: Change, known: Manifest, *, now: datetime, force: bool = False
-) -> Manifest:
-    """Make a change; the manifest that comes back is on disk already.
+    changes: Sequence[Change], known: Manifest, *, now: datetime, force: bool = False
+) -> tuple[Manifest, Mapping[Path, str]]:
+    """Make the changes; returns the manifest, saved, and why files were not written.
 
-    If the tool wrote its file meanwhile, the edit is made anew. Raises WrongShape,
-    Unavailable; the file is then as it was.
+    What will be written is listed before the first file is: a crash leaves whole
+    files, old or new, and none of them unlisted. Raises Unavailable for the manifest.
     """
-    record = known.get(change.path)
-    for _ in range(TRIES):
-        if writing.read(change.path) == change.before:
-            return _write(change, known, now)
-        before = writing.read(change.path)
-        _, after = _edited(change.items, before, record, force)
-        change = change._replace(before=before, after=after)
-    raise Unavailable(f"{change.path} is being written by another program")
-
-
-def _write(change: Change, known: Manifest, now: datetime) -> Manifest:
-    old = known.get(change.path)
-    folders = writing.make_folders(change.path)
-    record = _record(change, old)
-    if change.before is not None and not _untouched(change.before, old):
-        copy = back_up(change.path, change.before, now)
-        record = dataclasses.replace(record, backups=(*record.backups, str(copy)))
-    record = dataclasses.replace(
-        record, folders=(*record.folders, *(str(folder) for folder in folders))
-    )
-    known = known.with_record(record)
-    # First: a crash after the file was replaced must not leave it unlisted.
+    failed: dict[Path, str] = {}
+    if not changes:
+        return known, failed
+    before = known
+    for change in changes:
+        known = known.with_record(_record(change, known.get(change.path), now))
     known.save()
-    writing.replace(change.path, change.after, mode=_new_mode())
-    return known
+    for change in changes:
+        try:
+            known = _write(change, before.get(change.path), known, now, force)
+        except (WrongShape, Unavailable) as error:
+            failed[change.path] = error.message
+            old = before.get(change.path)
+            path = str(change.path)
+            known = known.with_record(old) if old else known.without(path)
+    if failed:
+        known.save()
+    return known, failed
 
 
-def _record(change: Change, old: Record | None) -> Record:
+def _write(
+    change: Change, old: Record | None, known: Manifest, now: datetime, force: bool
+) -> Manifest:
+    """Write one file; where its tool wrote it meanwhile, the edit is made anew."""
+    for _ in range(TRIES):
+        current = writing.read(change.path)
+        if current != change.before:
+            _, after = _edited(change.items, current, old, force)
+            change = change._replace(before=current, after=after)
+            known = known.with_record(_record(change, old, now))
+            known.save()
+        writing.make_folders(change.path)
+        if change.before is not None and not _untouched(change.before, old):
+            back_up(change.path, change.before, now)
+        if writing.read(change.path) == change.before:
+            writing.replace(change.path, change.after, mode=_new_mode())
+            return known
+    raise Unavailable("it is being written by another program; try again")
+
+
+def _record(change: Change, old: Record | None, now: datetime) -> Record:
+    """What the manifest says of a file after a change, with what that will make."""
     parts = {(item.tool, item.mode) for item in change.items}
     hashed = digest(change.before)
-    if old is None or change.before is None or hashed == old.sha256_before:
-        old = Record(
+    new = old
+    if new is None or change.before is None or hashed == new.sha256_before:
+        new = Record(
             path=str(change.path),
             sha256_before=hashed,
             bytes_before=len(change.before or b""),
             backups=old.backups if old else (),
             folders=old.folders if old else (),
         )
-    elif hashed != old.sha256_after:
-        old = dataclasses.replace(old, restorable=False)
+    elif hashed != new.sha256_after:
+        new = dataclasses.replace(new, restorable=False)
+    backups = list(new.backups)
+    if change.before is not None and not _untouched(change.before, old):
+        backups.append(str(_copy_of(change.path, change.before, now)))
+    folders = [*new.folders, *map(str, writing.missing_folders(change.path))]
     return dataclasses.replace(
-        old,
-        parts=tuple(sorted({*old.parts, *parts})),
+        new,
+        parts=tuple(sorted({*new.parts, *parts})),
         sha256_after=digest(change.after),
+        backups=tuple(dict.fromkeys(backups)),
+        folders=tuple(dict.fromkeys(folders)),
     )
 
 
 def back_up(path: Path, data: bytes, now: datetime) -> Path:
     """Keep a content as `<file>.icm-bak-<time>` beside its file; raises Unavailable."""
+    target, copy = writing.real(path), _copy_of(path, data, now)
+    if not copy.exists():
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+        writing.replace(copy, data, mode=mode)
+    return copy
+
+
+def _copy_of(path: Path, data: bytes, now: datetime) -> Path:
+    """The first name for a backup that is free, or holds this content already."""
     target = writing.real(path)
     stem = f"{target.name}.icm-bak-{now:%Y%m%dT%H%M%S}"
-    copy = target.with_name(stem)
-    number = 1
-    while copy.exists():
-        if copy.read_bytes() == data:
-            return copy
+    copy, number = target.with_name(stem), 1
+    while copy.exists() and copy.read_bytes() != data:
         number += 1
         copy = target.with_name(f"{stem}-{number}")
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    writing.replace(copy, data, mode=mode)
     return copy
 
 

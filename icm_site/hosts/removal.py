@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from icm_site.errors import IcmError, Unavailable
 from icm_site.hosts import documents, edits, finding, install, writing
-from icm_site.hosts.catalog import BY_NAME, Setup
+from icm_site.hosts.catalog import BY_NAME
 from icm_site.hosts.edits import Item
 from icm_site.hosts.errors import WrongShape
 from icm_site.hosts.finding import Machine
 from icm_site.hosts.manifest import Manifest, Record, digest
+from icm_site.hosts.shapes import Setup
 
 RESTORED, DELETED, REMOVED = "restored", "deleted", "our entries removed"
 GONE, UNCHANGED = "is gone already", "as before"
@@ -68,7 +69,7 @@ def _listed(
         data = writing.read(path)
     except Unavailable as error:
         return Step(path, install.BAD, None, None, error.message)
-    if data is None:
+    if data is None and not record.created:
         return Step(path, GONE, None, None, backups=() if copies else _all(record))
     if digest(data) == record.sha256_before:
         return Step(path, UNCHANGED, data, data, backups=_all(record))
@@ -150,7 +151,7 @@ def _carried_out(step: Step) -> Step:
         if writing.read(step.path) != step.before:
             raise Unavailable("it is being written by another program; try again")
         if step.after is None:
-            writing.real(step.path).unlink()
+            writing.real(step.path).unlink(missing_ok=True)
         elif step.after != step.before:
             writing.replace(step.path, step.after)
         for copy in step.backups:

@@ -11,10 +11,10 @@ from pathlib import Path
 from icm_site import conf, paths
 from icm_site.arguments import Parser
 from icm_site.hosts import manifest, own_data, program, removal
-from icm_site.hosts.catalog import Setup
 from icm_site.hosts.finding import Machine
 from icm_site.hosts.install import BAD
 from icm_site.hosts.removal import Step
+from icm_site.hosts.shapes import Setup
 
 
 def main(arguments: Sequence[str]) -> int:

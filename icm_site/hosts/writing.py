@@ -75,15 +75,14 @@ def _take_over(target: Path, partial: Path, mode: int | None) -> None:
             os.chown(partial, facts.st_uid, facts.st_gid)
 
 
-def make_folders(path: Path) -> list[Path]:
-    """Make the folders above a file; returns those that were missing, outermost first.
+def missing_folders(path: Path) -> list[Path]:
+    """The folders above a file that are not there, outermost first."""
+    return [place for place in path.parents if not place.exists()][::-1]
 
-    Raises Unavailable.
-    """
-    missing = [place for place in path.parents if not place.exists()]
-    missing.reverse()
+
+def make_folders(path: Path) -> None:
+    """Make the folders above a file; raises Unavailable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unavailable(f"{path.parent} cannot be made: {error.strerror}") from error
-    return missing

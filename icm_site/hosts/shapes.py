@@ -1,0 +1,201 @@
+"""What goes into the files of the AI tools: entries, instructions, skills, hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from icm_site.hosts import events, texts
+from icm_site.hosts.program import Program
+
+Mode = Literal["mcp", "cli", "skill", "hook"]
+MODES: tuple[Mode, ...] = ("mcp", "cli", "skill", "hook")
+Kind = Literal["json", "toml", "yaml-item", "yaml-read", "hooks", "block", "file"]
+
+
+class Setup(NamedTuple):
+    """What the content of a file depends on."""
+
+    program: Program
+    system: str
+    codex_post: bool = True
+    project: bool = False
+
+
+class Target(NamedTuple):
+    """One file of a tool and what goes into it."""
+
+    mode: Mode
+    kind: Kind
+    # `{root}/rest` of places.ROOTS, or `{project}/rest`. The first that is there and
+    # not empty, else the last.
+    files: tuple[str, ...]
+    make: Callable[[Setup], Any]
+    key: tuple[str, ...] = ()
+    folder: str = ""  # only where this folder is
+    fallback: bool = False  # only where no target before it, of its mode, applies
+    unless: str = ""  # not where this file is
+    start: str = ""  # what a new file begins with
+    project: bool = False  # only with --per-project
+
+
+class Tool(NamedTuple):
+    """A program that runs agents."""
+
+    name: str
+    title: str
+    programs: tuple[str, ...]
+    folders: tuple[str, ...]
+    targets: tuple[Target, ...]
+    advice: str = ""
+
+
+# Entries of MCP files
+
+
+def plain(setup: Setup) -> dict[str, Any]:
+    """`{command, args, env}`."""
+    program = setup.program
+    return {"command": program.icm, "args": program.serve(), "env": {}}
+
+
+def typed(setup: Setup) -> dict[str, Any]:
+    """With the type, which some tools demand."""
+    return {"type": "stdio", **plain(setup)}
+
+
+def cline(setup: Setup) -> dict[str, Any]:
+    """With Cline's switches."""
+    return {**typed(setup), "disabled": False, "autoApprove": []}
+
+
+def roo(setup: Setup) -> dict[str, Any]:
+    """With Roo Code's switches."""
+    return {**typed(setup), "disabled": False, "alwaysAllow": []}
+
+
+def kiro(setup: Setup) -> dict[str, Any]:
+    """With Kiro's switches."""
+    return {**plain(setup), "disabled": False, "autoApprove": []}
+
+
+def copilot(setup: Setup) -> dict[str, Any]:
+    """With the type and the tools that Copilot CLI demands."""
+    return {"type": "local", **plain(setup), "tools": ["*"]}
+
+
+def in_one_list(setup: Setup) -> dict[str, Any]:
+    """OpenCode and what is built on it: the command is a list with its arguments."""
+    program = setup.program
+    return {
+        "type": "local",
+        "command": [program.icm, *program.serve()],
+        "enabled": True,
+        "environment": {},
+    }
+
+
+def codex(setup: Setup) -> dict[str, Any]:
+    """A table of Codex's configuration."""
+    return {"command": setup.program.icm, "args": setup.program.serve()}
+
+
+def listed(setup: Setup) -> dict[str, Any]:
+    """An item of Continue's list."""
+    return {"name": "icm", **typed(setup)}
+
+
+def mcp(
+    *files: str,
+    make: Callable[[Setup], Any] = plain,
+    key: str = "mcpServers",
+    **more: Any,
+) -> Target:
+    """An MCP entry in a JSON file."""
+    return Target("mcp", "json", files, make, (key, "icm"), **more)
+
+
+# The other modes
+
+
+def block(*files: str, **more: Any) -> Target:
+    """The instructions as a block in a file that others write too."""
+    return Target(
+        "cli", "block", files, lambda setup: texts.instructions(setup.program), **more
+    )
+
+
+def rule(mode: Mode, file: str, template: str = "rule.md", **more: Any) -> Target:
+    """The instructions as a file of their own."""
+    return Target(
+        mode, "file", (file,), lambda setup: texts.rule(template, setup.program), **more
+    )
+
+
+def _skill_text(name: str, called: str) -> Callable[[Setup], str]:
+    return lambda setup: texts.skill(name, setup.program, called=called)
+
+
+def _claude_skill_text(name: str) -> Callable[[Setup], str]:
+    return lambda setup: texts.claude_skill(name, setup.program)
+
+
+def skills(folder: str, prefix: str = "", **more: Any) -> tuple[Target, ...]:
+    """The skills, each a folder with a `SKILL.md` of the same name."""
+    return tuple(
+        Target(
+            "skill",
+            "file",
+            (f"{folder}/{prefix}{name}/SKILL.md",),
+            _skill_text(name, f"{prefix}{name}"),
+            **more,
+        )
+        for name in texts.SKILLS
+    )
+
+
+def claude_skills(folder: str) -> tuple[Target, ...]:
+    """As `skills`, with what Claude Code alone knows."""
+    return tuple(
+        Target(
+            "skill", "file", (f"{folder}/{name}/SKILL.md",), _claude_skill_text(name)
+        )
+        for name in texts.SKILLS
+    )
+
+
+def hooks(
+    file: str,
+    tool: str,
+    rows: Sequence[events.Event],
+    form: events.Form,
+    **more: Any,
+) -> Target:
+    """Entries below the key `hooks`, by event."""
+
+    def make(setup: Setup) -> tuple[events.Hook, ...]:
+        return tuple(
+            events.Hook(row.name, form(row, setup.program, tool, setup.system))
+            for row in rows
+            if setup.codex_post or (tool, row.name) != ("codex-cli", events.CODEX_POST)
+        )
+
+    return Target("hook", "hooks", (file,), make, ("hooks",), **more)
+
+
+SHARED_SKILLS = skills("{agents}/skills")
+CODES = ("code", "code-insiders", "vscodium")
+VERSION = '{\n  "version": 1\n}\n'
+
+
+def storage(extension: str) -> tuple[str, ...]:
+    """The folders in which VS Code and its kin keep the data of an extension."""
+    return tuple(f"{{{root}}}/globalStorage/{extension}" for root in CODES)
+
+
+def in_storage(extension: str, file: str, **more: Any) -> tuple[Target, ...]:
+    """The MCP file of an extension, in each of these folders."""
+    return tuple(
+        mcp(f"{folder}/settings/{file}", folder=folder, **more)
+        for folder in storage(extension)
+    )
