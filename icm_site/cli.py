@@ -223,6 +223,12 @@ def _web(arguments: list[str]) -> int:
     return web_main(arguments[1:])
 
 
+def _dashboard(arguments: list[str]) -> int:
+    from icm_site.dashboard.command import main as dashboard_main
+
+    return dashboard_main(arguments[1:])
+
+
 def _bench(arguments: list[str]) -> int:
     from icm_site.benchmarks.storage import main as bench_main
 
@@ -275,6 +281,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "uninstall": _uninstall,
     "serve": _serve,
     "web": _web,
+    "dashboard": _dashboard,
+    "tui": _dashboard,
     "bench": _bench,
     "bench-quality": _bench_quality,
     "bench-latency": _bench_latency,

@@ -35,6 +35,7 @@ EPILOG = """other commands:
   serve           MCP server on standard input and output
   web             the admin pages and the HTTP interfaces, for this machine
   trust           let the .icm folder of a repository count
+  dashboard       the memory in the terminal; also called tui
   config          every setting with its value and where it comes from
   bench           speed of the store: insert, search, decay
   hook            the answer to one event of an agent's program
