@@ -63,12 +63,14 @@ def find(
     vectors: Vectors | None = None,
     words: Source = INDEX,
     marked: bool = False,
+    exclude: Collection[int] = (),
     now: "datetime | None" = None,
     without: Collection[str] = (),
 ) -> list[Hit]:
     """The memories of these tiers that answer a query, best first in each.
 
-    `marked`: what feedback said of them counts. See search.find for the rest.
+    `marked`: what feedback said of them counts. `exclude`: memories that are never
+    returned. See search.find for the rest.
     """
 
     def ask(scope: Scope, floor: float, wanted: int, known: set[int]) -> list[Hit]:
@@ -94,10 +96,10 @@ def find(
         return found[: rank.clamp_limit(wanted)]
 
     first, *others = allowed
-    hits = ask(first, min_score, limit, set())
+    hits = ask(first, min_score, limit, set(exclude))
     for scope in others:
         if len(hits) < limit:
-            known = {hit.memory_id for hit in hits}
+            known = {*exclude, *(hit.memory_id for hit in hits)}
             floor = max(min_score, SHARED_MIN_SCORE)
             hits = [*hits, *ask(scope, floor, limit - len(hits), known)]
     return hits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 
-from icm_site import cli, command_line, hooks
+from icm_site import afterwards, cli, command_line
 from icm_site.conf import Config
 from icm_site.errors import IcmError
 from icm_site.registry import COMMANDS
@@ -61,13 +61,16 @@ def _command(request: Request) -> bytes:
 
 
 def _hook(request: Request, config: Config) -> bytes:
-    from icm_site.hook_recall import warm
+    from icm_site.hooks import answer, memory, once, warm
 
-    text = hooks.respond(
+    done = answer.respond(
         request.arguments,
         request.body,
         env=request.env,
         cwd=request.cwd,
-        find=lambda ask: warm(ask, config),
+        memory=lambda cwd: memory.warm(cwd, request.env, config),
+        claim=once.in_process,
     )
-    return wire.pack([b"0", text.encode("utf-8", "replace"), b""])
+    afterwards.do(lambda: warm.finish(done, config))
+    out, err = (text.encode("utf-8", "replace") for text in (done.line, done.error))
+    return wire.pack([b"0", out, err])

@@ -1,0 +1,204 @@
+"""The memories as a hook sees them: in the resident, or on a connection of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from icm_site.hooks.notes import Note
+from icm_site.resident import place
+from icm_site.sqlite.address import uri
+from memories import projects, shown
+
+if TYPE_CHECKING:
+    from icm_site.conf import Config
+    from memories.scope import Connection
+    from memories.search import Vectors
+    from memories.words import Source
+
+    # A query's vector and what to compare it with.
+    Meaning = Callable[[str], tuple[Sequence[float] | None, Vectors | None]]
+
+# The file was opened by others before; a hook does not wait for a lock.
+BUSY_SECONDS = 0.2
+# Outside any project, what belongs to one is left out afterwards.
+SPARE = 5
+
+SUMMARIES = "SELECT id, topic, summary FROM memories WHERE id IN ({})"
+
+
+class Settings(NamedTuple):
+    """What a hook needs to know of the configuration, with its defaults."""
+
+    database: str
+    name: str | None = None
+    aliases: Mapping[str, str] = MappingProxyType({})
+    affects_recall: bool = True
+    recall_enabled: bool = True
+    limit: int = 5
+    prompt_tokens: int = 500
+    start_tokens: int = 500
+    session_tokens: int = 2_000
+    keep_days: int = 90
+    preferences: bool = True
+
+
+class Memory:
+    """One database for one run. `raw` raises sqlite3.Error where it cannot be read."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        project: str,
+        connect: Callable[[], Connection],
+        *,
+        meaning: Meaning | None = None,
+        words: Source | None = None,
+    ) -> None:
+        self.settings, self.project = settings, project
+        self.warm = meaning is not None
+        self._connect, self._meaning, self._words = connect, meaning, words
+        self._raw: Connection | None = None
+
+    @property
+    def raw(self) -> Connection:
+        """A DB-API connection."""
+        if self._raw is None:
+            self._raw = self._connect()
+        return self._raw
+
+    def shown(self, session: str) -> Collection[int]:
+        """The memories that a session was shown and that did not change since."""
+        return shown.unchanged(self.raw, session) if session else ()
+
+    def tokens_left(self, session: str) -> int:
+        """What is left of a session's budget."""
+        spent = shown.spent(self.raw, session) if session else 0
+        return max(self.settings.session_tokens - spent, 0)
+
+    def find(
+        self, query: str, *, limit: int, session: str, topic: str | None = None
+    ) -> list[Note]:
+        """What bears on a text and was not shown, best first in each tier.
+
+        Only of the project, of no project at all, and what belongs to the person.
+        """
+        from memories import marks, rank, tiers
+
+        more = {} if self._words is None else {"words": self._words}
+        vector, vectors = self._meaning(query) if self._meaning else (None, None)
+        hits = tiers.find(
+            self.raw,
+            query,
+            tiers.scopes(self.raw, topic, None, self.project),
+            limit=limit if self.project else limit * SPARE,
+            min_score=rank.FLOOR,
+            query_vector=vector,
+            vectors=vectors,
+            marked=self.settings.affects_recall and marks.exist(self.raw),
+            exclude=self.shown(session),
+            **more,
+        )
+        scores = {hit.memory_id: hit.score for hit in hits if hit.score >= rank.FLOOR}
+        return self._notes(scores)[:limit]
+
+    def _notes(self, scores: Mapping[int, float]) -> list[Note]:
+        statement = SUMMARIES.format(",".join("?" * len(scores)))
+        rows = {row[0]: row for row in self.raw.execute(statement, list(scores))}
+        found = []
+        for key, score in scores.items():
+            _, topic, summary = rows.get(key, (key, "", ""))
+            near = tier(topic, self.project)
+            if topic and near is not None:
+                found.append(Note(key, topic, summary, near, score))
+        return found
+
+
+def tier(topic: str, project: str) -> int | None:
+    """0 for the project, 1 for no project, 2 for the person; None: another's."""
+    if projects.is_global_topic(topic):
+        return 2
+    if project and projects.segment_match(topic, project):
+        return 0
+    return 1 if projects.is_kind_only(topic) else None
+
+
+def warm(cwd: str, env: Mapping[str, str], config: Config) -> Memory:
+    """The memory of the resident's database: words and meaning."""
+    from memories import matrices, recall
+
+    known = settings_of(config)
+    return Memory(
+        known,
+        _project(cwd, env, known),
+        matrices.raw_connection,
+        meaning=recall.by_meaning,
+        words=matrices.words(),
+    )
+
+
+def cold(
+    cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]
+) -> Memory:
+    """The same from words alone, on a connection that only reads."""
+    known = _settings(cwd, env, flags)
+    return Memory(
+        known, _project(cwd, env, known), lambda: opened(known.database, "ro")
+    )
+
+
+def opened(database: str, mode: str) -> Connection:
+    """A connection of our own, in mode ro or rw; raises sqlite3.Error."""
+    # Not `sqlite3`: what it adds to the C module is dates, which take 5 ms to import.
+    import _sqlite3
+
+    raw: Connection = _sqlite3.connect(
+        uri(database, f"mode={mode}"),
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+    )
+    return raw
+
+
+def _settings(
+    cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]
+) -> Settings:
+    """The settings in force; reading files takes longer than the search, if any."""
+    database = place.database(env, cwd, flags)
+    if database and place.is_plain(env, cwd):
+        return Settings(database)
+    from icm_site import conf
+    from icm_site.errors import IcmError
+
+    try:
+        return settings_of(conf.load(env, cwd, flags=flags))
+    except IcmError:
+        # A file with a mistake in it: `icm config` says so, a hook goes on without.
+        return settings_of(conf.load(env, cwd, flags=flags, files=False))
+
+
+def settings_of(config: Config) -> Settings:
+    """What of a configuration matters here."""
+    return Settings(
+        str(config.database_path),
+        name=config.project.name,
+        aliases=config.projects.aliases,
+        affects_recall=config.feedback.affects_recall,
+        recall_enabled=config.recall.enabled,
+        limit=int(config.recall.limit),
+        prompt_tokens=int(config.recall.max_tokens),
+        start_tokens=int(config.wakeup.max_tokens),
+        session_tokens=int(config.hooks.session_tokens),
+        keep_days=int(config.hooks.keep_days),
+        preferences=config.wakeup.include_preferences,
+    )
+
+
+def _project(cwd: str, env: Mapping[str, str], known: Settings) -> str:
+    found = projects.project_name(
+        cwd or os.sep, env=env, name=known.name, aliases=known.aliases
+    )
+    return found or ""
