@@ -27,8 +27,8 @@ OWN: Mapping[tuple[str, ...], frozenset[str]] = {
     ("token", "create"): frozenset({"--read-only"}),
 }
 
-# `icm hook` with these is no event of a host.
-HOOK_OPTIONS = (["--help"], ["-h"], ["disable"])
+# With these `icm hook` is no event of a host.
+HOOK_OPTIONS = frozenset(("--help", "-h", "disable"))
 
 USAGE = 2
 # Characters of an error that are shown; it may quote what was given.
@@ -48,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except IcmError as error:
-        return fail(error)
+        event = arguments[:1] == ["hook"] and not HOOK_OPTIONS & set(arguments)
+        return 0 if event else fail(error)
     except BrokenPipeError:
         # The reader of our output has left (`icm … | head`); nothing is to be said.
         _drop_output()
@@ -132,6 +133,11 @@ def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
     if command in ("-V", "--version"):
         print(f"icm {__version__}")
         return 0
+    if command == "hook" and not HOOK_OPTIONS & set(arguments):
+        from icm_site import hook_client
+
+        # Before the configuration is read: no mistake in it may stop a host.
+        return hook_client.main(arguments[1:], flags=flags)
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
@@ -154,12 +160,6 @@ def _through_resident(
     from icm_site.resident import place
 
     if not place.wanted(os.environ) or "store.read_only" in flags:
-        return None
-    if arguments[0] == "hook" and arguments[1:2] not in HOOK_OPTIONS:
-        from icm_site import hook_client
-
-        return hook_client.main(arguments[1:], flags=flags)
-    if arguments[0] == "hook":
         return None
     if arguments[0] == "serve":
         from icm_site.resident import bridge
@@ -238,15 +238,13 @@ def _bench(arguments: list[str]) -> int:
 def _hook(arguments: list[str]) -> int:
     from icm_site import hook_client
 
-    if arguments[1:2] in (["--help"], ["-h"]):
-        print(hook_client.USAGE)
-        return 0
     if arguments[1:2] == ["disable"]:
         from icm_site.hosts.uninstall_command import disable_hooks
 
         return disable_hooks(arguments[2:])
-
-    return hook_client.main(arguments[1:])
+    # All but the help was done before.
+    print(hook_client.USAGE)
+    return 0
 
 
 def _resident(arguments: list[str]) -> int:
@@ -291,7 +289,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "trust": _trust,
 }
 # Those of them that the resident does, or helps with.
-WARM = ("serve", "hook")
+WARM = ("serve",)
 
 if __name__ == "__main__":
     sys.exit(main())

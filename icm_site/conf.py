@@ -19,6 +19,7 @@ from icm_site.conf_keys import (
     Extraction,
     Feedback,
     History,
+    Hooks,
     Key,
     Log,
     Mcp,
@@ -26,9 +27,11 @@ from icm_site.conf_keys import (
     Place,
     Project,
     Projects,
+    Recall,
     Redaction,
     Resident,
     Store,
+    Wakeup,
     Web,
     checked,
 )
@@ -63,6 +66,9 @@ class Config:
     embeddings: Embeddings
     store: Store
     memory: Memory
+    recall: Recall
+    wakeup: Wakeup
+    hooks: Hooks
     extraction: Extraction
     feedback: Feedback
     history: History

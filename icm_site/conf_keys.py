@@ -90,6 +90,41 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Recall:
+    """What hooks put before a prompt, and beside a failure."""
+
+    enabled: bool = key(True, "Let the prompt hook bring memories by itself.")
+    limit: float = key(
+        5.0, "The most memories that a prompt brings.", low=1.0, below=51.0
+    )
+    max_tokens: float = key(
+        500.0, "Tokens of what a prompt or a failure brings.", low=0.0, below=2001.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wakeup:
+    """What hooks bring at the start of a session."""
+
+    max_tokens: float = key(
+        500.0, "Tokens of what the start of a session brings.", low=0.0, below=2001.0
+    )
+    include_preferences: bool = key(True, "Bring the person's preferences with it.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """Hooks in agents' programs."""
+
+    session_tokens: float = key(
+        2000.0, "Tokens that hooks bring in one session.", low=0.0, below=1e6
+    )
+    keep_days: float = key(
+        90.0, "Days that runs of hooks are kept; 0: for ever.", low=0.0, below=1e6
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Extraction:
     """Facts found in what is said and done."""
 
@@ -231,6 +266,9 @@ SECTIONS: Mapping[str, type[Any]] = {
     "embeddings": Embeddings,
     "store": Store,
     "memory": Memory,
+    "recall": Recall,
+    "wakeup": Wakeup,
+    "hooks": Hooks,
     "extraction": Extraction,
     "feedback": Feedback,
     "history": History,

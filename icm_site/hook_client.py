@@ -104,14 +104,15 @@ def _answer(arguments: list[str], flags: Mapping[str, str | bool]) -> None:
             if _debugs():
                 _say(2, answer[2])
             return
-    _answer_alone(arguments, body, cwd, flags)
+    done = _answer_alone(arguments, body, cwd, flags)
     if database:
         start.start(database, env)
+    _finish_alone(done, cwd, flags)
 
 
 def _answer_alone(
     arguments: list[str], body: bytes, cwd: str, flags: Mapping[str, str | bool]
-) -> None:
+) -> Done:
     from icm_site import later
 
     later.put_off()
@@ -129,21 +130,24 @@ def _answer_alone(
     _say(1, done.line.encode("utf-8", "replace"))
     if done.error and _debugs():
         _say(2, done.error.encode("utf-8", "replace"))
-    _finish_alone(done)
+    return done
 
 
-def _finish_alone(done: Done) -> None:
+def _finish_alone(done: Done, cwd: str, flags: Mapping[str, str | bool]) -> None:
     """Note the run, if the database can be written without waiting."""
-    if done.run is None:
-        return
     from contextlib import closing
 
     from icm_site.hooks import bookkeeping, memory
 
-    settings = done.run.memory.settings
-    with closing(memory.opened(settings.database, "rw")) as raw:
-        bookkeeping.record(raw, done, keep_days=settings.keep_days)
-    bookkeeping.after(done)
+    known = done.run.memory.settings if done.run else None
+    settings = known or memory.settings_at(cwd, os.environ, flags)
+    if settings.read_only:
+        return
+    try:
+        with closing(memory.opened(settings.database, "rw")) as raw:
+            bookkeeping.record(raw, done, keep_days=settings.keep_days)
+    finally:
+        bookkeeping.after(done)
 
 
 def _folder() -> str:

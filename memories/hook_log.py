@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from memories import shown
 from memories.scope import Connection
 
 INSERT = """
@@ -69,4 +70,6 @@ def write(raw: Connection, event: Event, *, at: float, keep_days: int) -> None:
         ),
     )
     if keep_days and cursor.lastrowid % PRUNE_EVERY == 0:
-        raw.execute(PRUNE, (stamp(at - keep_days * DAY),))
+        before = stamp(at - keep_days * DAY)
+        raw.execute(PRUNE, (before,))
+        raw.execute(shown.PRUNE, (before,))

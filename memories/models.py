@@ -424,6 +424,28 @@ class Token(models.Model):
         return self.name
 
 
+class HookShown(models.Model):
+    """What a hook put before an agent's session: not again unless it changed."""
+
+    agent_session = models.CharField(max_length=255)
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
+    text_hash = models.CharField(max_length=64)
+    tokens = models.PositiveIntegerField(default=0)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "hook_shown"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["agent_session", "memory"], name="hook_shown_unique"
+            )
+        ]
+        indexes = [models.Index(fields=["at"], name="hook_shown_at")]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} in {self.agent_session}"
+
+
 class HookEvent(models.Model):
     """One run of a hook: what it cost and what it injected."""
 

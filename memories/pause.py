@@ -14,7 +14,7 @@ READ = "SELECT key, value FROM icm_metadata WHERE key >= ? AND key < ?"
 
 
 def paused(raw: Connection, *, now: float | None = None) -> dict[str, float | None]:
-    """What rests: the project ("" for everything) and when that ends, None for never."""
+    """What rests: the project ("" for all) and when that ends, None for never."""
     moment = time.time() if now is None else now
     found: dict[str, float | None] = {}
     for key, value in raw.execute(READ, (KEY, KEY[:-1] + ";")):

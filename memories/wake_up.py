@@ -4,7 +4,7 @@ Takes any SQLite connection and imports neither Django nor numpy.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memories import projects, standing
@@ -77,15 +77,21 @@ def pack(
     now: "datetime",
     form: Form = "markdown",
     preferences: bool = True,
+    exclude: Collection[int] = (),
 ) -> Pack:
     """Critical and high memories of the project, preferences and identity.
 
     `project`: None for all of them, "" outside any. What is shown is chosen by score
     within `max_tokens` x 4 characters, at least one; how it is ordered depends on the
-    content alone, so that equal content gives equal bytes. `now` is aware.
+    content alone, so that equal content gives equal bytes. `now` is aware. `exclude`:
+    keys of memories that were shown already.
     """
     max_chars = max_tokens * CHARS_PER_TOKEN
-    rows = _rows(connection, project, max_chars, now, preferences)
+    rows = [
+        row
+        for row in _rows(connection, project, max_chars, now, preferences, exclude)
+        if row.id not in exclude
+    ]
     header = titled(project)
     lines = standing.distinct(_line(row, max_chars) for row in rows)
     left = max_chars - len(header) - len("# ")
@@ -132,6 +138,7 @@ def _rows(
     max_chars: int,
     now: "datetime",
     preferences: bool,
+    exclude: Collection[int],
 ) -> list[Row]:
     """What may be shown, by score."""
 
@@ -146,7 +153,7 @@ def _rows(
             standing.topics(connection, wanted),
             standing.topics(connection, projects.is_global_topic),
             now.isoformat(" "),
-            standing.max_rows(max_chars),
+            standing.max_rows(max_chars) + len(exclude),
         ),
     )
     return [Row(*row) for row in found]

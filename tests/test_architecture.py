@@ -19,6 +19,7 @@ LEAVES = (
 )
 # What the hook path imports: no framework, no numpy.
 LIGHT = (
+    *("icm_site.hooks.answer", "icm_site.hooks.bookkeeping", "icm_site.hooks.once"),
     *("memories.search", "memories.rank", "memories.projects", "memories.wake_up"),
     *("memories.snapshot", "icm_site.text"),
 )

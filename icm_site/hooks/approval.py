@@ -88,9 +88,7 @@ class Word(NamedTuple):
     quoted: bool
 
 
-def refusal(
-    command: str, *, shell: str, cwd: str, env: Mapping[str, str]
-) -> str:
+def refusal(command: str, *, shell: str, cwd: str, env: Mapping[str, str]) -> str:
     """Why a command is not approved, "" if it is. `shell`: posix or powershell."""
     try:
         _check(command, shell == "powershell", cwd, env)
@@ -123,9 +121,7 @@ def _only_visible(command: str) -> None:
             raise Refused("an odd character")
 
 
-def _check_call(
-    part: str, powershell: bool, cwd: str, env: Mapping[str, str]
-) -> None:
+def _check_call(part: str, powershell: bool, cwd: str, env: Mapping[str, str]) -> None:
     """One call of icm. Raises Refused."""
     if not powershell:
         part = _without_group(part)

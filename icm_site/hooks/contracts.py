@@ -255,7 +255,8 @@ def _by_payload(payload: Payload) -> str:
     if "sessionId" in payload.spelled and not event:
         return "copilot"
     if "session_id" in fields and "timestamp" in fields:
-        return "copilot"
+        gemini = event in HOSTS["gemini"] and "transcript_path" in fields
+        return "gemini" if gemini else "copilot"
     if "turn_id" in fields:
         return "codex"
     if "session_id" in fields and event in HOSTS["claude-code"]:

@@ -38,8 +38,10 @@ def answer(run: Run) -> Reply:
 
 def telling(text: str) -> list[str]:
     """The lines of a failure that say what went wrong, the first and the last ones."""
-    cut = text if len(text) <= READ_CHARS else text[: READ_CHARS // 2] + (
-        text[-READ_CHARS // 2 :]
+    cut = (
+        text
+        if len(text) <= READ_CHARS
+        else text[: READ_CHARS // 2] + (text[-READ_CHARS // 2 :])
     )
     lines = [line.strip()[:LINE_CHARS] for line in cut.splitlines() if line.strip()]
     lines = [line for line in lines if not _OF_THE_SHELL.match(line)]

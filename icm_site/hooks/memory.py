@@ -13,6 +13,8 @@ from icm_site.sqlite.address import uri
 from memories import projects, shown
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from icm_site.conf import Config
     from memories.scope import Connection
     from memories.search import Vectors
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 0.2
 # Outside any project, what belongs to one is left out afterwards.
 SPARE = 5
+READ_ONLY = "ICM_READONLY"
 
 SUMMARIES = "SELECT id, topic, summary FROM memories WHERE id IN ({})"
 
@@ -33,6 +36,7 @@ class Settings(NamedTuple):
     """What a hook needs to know of the configuration, with its defaults."""
 
     database: str
+    read_only: bool = False
     name: str | None = None
     aliases: Mapping[str, str] = MappingProxyType({})
     affects_recall: bool = True
@@ -86,8 +90,8 @@ class Memory:
         Only of the project, of no project at all, and what belongs to the person.
         """
         from memories import marks, rank, tiers
+        from memories.search import INDEX
 
-        more = {} if self._words is None else {"words": self._words}
         vector, vectors = self._meaning(query) if self._meaning else (None, None)
         hits = tiers.find(
             self.raw,
@@ -98,8 +102,8 @@ class Memory:
             query_vector=vector,
             vectors=vectors,
             marked=self.settings.affects_recall and marks.exist(self.raw),
+            words=self._words or INDEX,
             exclude=self.shown(session),
-            **more,
         )
         scores = {hit.memory_id: hit.score for hit in hits if hit.score >= rank.FLOOR}
         return self._notes(scores)[:limit]
@@ -139,22 +143,20 @@ def warm(cwd: str, env: Mapping[str, str], config: Config) -> Memory:
     )
 
 
-def cold(
-    cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]
-) -> Memory:
+def cold(cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]) -> Memory:
     """The same from words alone, on a connection that only reads."""
-    known = _settings(cwd, env, flags)
+    known = settings_at(cwd, env, flags)
     return Memory(
         known, _project(cwd, env, known), lambda: opened(known.database, "ro")
     )
 
 
-def opened(database: str, mode: str) -> Connection:
+def opened(database: str, mode: str) -> sqlite3.Connection:
     """A connection of our own, in mode ro or rw; raises sqlite3.Error."""
     # Not `sqlite3`: what it adds to the C module is dates, which take 5 ms to import.
     import _sqlite3
 
-    raw: Connection = _sqlite3.connect(
+    raw: sqlite3.Connection = _sqlite3.connect(
         uri(database, f"mode={mode}"),
         uri=True,
         timeout=BUSY_SECONDS,
@@ -163,13 +165,13 @@ def opened(database: str, mode: str) -> Connection:
     return raw
 
 
-def _settings(
+def settings_at(
     cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]
 ) -> Settings:
     """The settings in force; reading files takes longer than the search, if any."""
     database = place.database(env, cwd, flags)
     if database and place.is_plain(env, cwd):
-        return Settings(database)
+        return Settings(database, read_only=env.get(READ_ONLY, "") not in ("", "0"))
     from icm_site import conf
     from icm_site.errors import IcmError
 
@@ -184,6 +186,7 @@ def settings_of(config: Config) -> Settings:
     """What of a configuration matters here."""
     return Settings(
         str(config.database_path),
+        read_only=config.read_only,
         name=config.project.name,
         aliases=config.projects.aliases,
         affects_recall=config.feedback.affects_recall,

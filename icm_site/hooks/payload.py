@@ -92,9 +92,7 @@ class Payload(NamedTuple):
         return text_at(self.fields, ("tool_use_id", "input.call_id", "tool_result.id"))
 
 
-EVENT = (
-    *("hook_event_name", "hook_name", "agent_action_name", "hook", "event.type"),
-)
+EVENT = (*("hook_event_name", "hook_name", "agent_action_name", "hook", "event.type"),)
 SESSION = (
     *("session_id", "conversation_id", "task_id", "trajectory_id"),
     *("input.session_id", "event.properties.info.id", "event.properties.session_id"),

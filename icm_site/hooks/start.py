@@ -16,12 +16,17 @@ def answer(run: Run) -> Reply:
     anew = run.fresh or run.payload.source in ANEW or run.event == "session.compacted"
     session = "" if anew else run.payload.session
     wanted = run.max_tokens or run.memory.settings.start_tokens
-    left = min(wanted, run.memory.tokens_left(session))
-    made = _made(run, left, session)
+    left = run.memory.tokens_left(session)
+    made = _made(run, wanted, session)
+    if made.tokens > left:
+        # What each part gets at least is more than the session has left.
+        made = _made(run, left, session, least=False)
+    if made.tokens > left:
+        made = NOTHING
     return Reply(made, note="" if made.text else "nothing to say", anew=anew)
 
 
-def _made(run: Run, max_tokens: int, session: str) -> Block:
+def _made(run: Run, max_tokens: int, session: str, *, least: bool = True) -> Block:
     from datetime import UTC, datetime
 
     from memories import snapshot, wake_up
@@ -31,12 +36,16 @@ def _made(run: Run, max_tokens: int, session: str) -> Block:
     room = (notes.max_chars(max_tokens) - around) // notes.CHARS_PER_TOKEN
     if room <= 0:
         return NOTHING
-    share = max(SNAPSHOT_LEAST, int(room * SNAPSHOT_SHARE))
+    share = int(room * SNAPSHOT_SHARE)
+    pack_share = room - share
+    if least:
+        share = max(SNAPSHOT_LEAST, share)
+        pack_share = max(PACK_LEAST, room - share)
     known = memory.shown(session)
     pack = wake_up.pack(
         memory.raw,
         project=memory.project,
-        max_tokens=max(PACK_LEAST, room - share),
+        max_tokens=pack_share,
         now=datetime.now(UTC),
         preferences=memory.settings.preferences,
         exclude=known,

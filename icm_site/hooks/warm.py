@@ -20,6 +20,16 @@ WAIT_MS = 100
 
 def finish(done: Done, config: Config) -> None:
     """All that nobody waits for, in the writing lane; a busy database loses it."""
+    if not config.read_only:
+        _record(done, config)
+    now = timezone.now()
+    if done.event.injected:
+        recall.count_access(done.event.injected, now=now)
+        decay.run_if_due(now=now)
+    bookkeeping.after(done)
+
+
+def _record(done: Done, config: Config) -> None:
     raw = matrices.raw_connection()
     try:
         raw.execute(f"PRAGMA busy_timeout = {WAIT_MS:d}")
@@ -28,8 +38,3 @@ def finish(done: Done, config: Config) -> None:
         logger.debug("a hook's run was not recorded: %s", error)
     finally:
         raw.execute(f"PRAGMA busy_timeout = {int(TIMEOUT * 1000):d}")
-    now = timezone.now()
-    if done.event.injected:
-        recall.count_access(done.event.injected, now=now)
-        decay.run_if_due(now=now)
-    bookkeeping.after(done)
