@@ -72,8 +72,8 @@ def shape(value: Any) -> Any:
     """Keys, and the values that are no stored text."""
     if not isinstance(value, dict):
         return "…"
-    kept = ("hookEventName", "permissionDecision", "behavior", "permission")
-    kept = (*kept, "permissionDecisionReason")
+    kept = {"hookEventName", "permissionDecision", "behavior", "permission"}
+    kept |= {"permissionDecisionReason"}
     return {k: v if k in kept else shape(v) for k, v in value.items()}
 
 
