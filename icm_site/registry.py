@@ -8,6 +8,7 @@ from memoirs.entries import OPERATIONS as MEMOIRS
 from memories.capture_entries import OPERATIONS as CAPTURE
 from memories.care_entries import OPERATIONS as CARE
 from memories.entries import OPERATIONS as MEMORIES
+from memories.hook_entries import OPERATIONS as HOOKS
 from memories.injection_entries import OPERATIONS as INJECTION
 from memories.project_entries import OPERATIONS as PROJECTS
 from memories.token_entries import OPERATIONS as TOKENS
@@ -16,7 +17,7 @@ OPERATIONS: dict[str, Operation] = {
     entry.name: entry
     for entry in [
         *(*MEMORIES, *INJECTION, *CARE, *CAPTURE, *PROJECTS),
-        *(*MEMOIRS, *FEEDBACK, *TOKENS),
+        *(*MEMOIRS, *FEEDBACK, *TOKENS, *HOOKS),
     ]
 }
 

@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.text import cut
-from memories import embedding, extraction, extraction_meaning, links, suggestions
+from memories import (
+    embedding,
+    extraction,
+    extraction_meaning,
+    links,
+    pause,
+    suggestions,
+)
 from memories import store as memory_store
 from memories.extraction import Fact
+from memories.matrices import raw_connection
 from memories.models import Origin
 from memories.redact import redact
 from memories.sentences import prose
@@ -59,9 +67,12 @@ def capture(
 def capture_unattended(
     said: Sequence[Turn], *, caller: Caller, by_meaning: bool = False
 ) -> Captured:
-    """Capture as the configuration allows it to hooks; nothing where it is off."""
+    """Capture as the configuration allows it to hooks; nothing where it is off.
+
+    Nor while hooks rest (`icm pause`).
+    """
     settings = conf.current().extraction
-    if not settings.enabled:
+    if not settings.enabled or pause.is_paused(raw_connection(), caller.project):
         return Captured()
     return capture(
         said, caller=caller, store_raw=settings.store_raw, by_meaning=by_meaning

@@ -16,6 +16,7 @@ from memories import (
     indexes,
     links,
     listing,
+    pausing,
     recall,
     records,
     reembedding,
@@ -219,6 +220,7 @@ def memory_stats(params: NoParams, caller: Caller) -> StatsResult:
         text_index=text_index,
         vector_index=vector_index,
         note=embedding.mismatch(),
+        paused=pausing.state(),
     )
 
 

@@ -274,6 +274,7 @@ class StatsResult(Result):
     text_index: str
     vector_index: str
     note: str
+    paused: str = ""
 
 
 class EmbedResult(Result):

@@ -63,6 +63,7 @@ def snapshot(
     exclude: Collection[int] = (),
     form: Form = "markdown",
     advice: bool = True,
+    preferences: bool = True,
 ) -> Snapshot:
     """Preferences and identity, then the project's context: by importance, newest.
 
@@ -71,7 +72,12 @@ def snapshot(
     bytes.
     """
     max_chars = max_tokens * CHARS_PER_TOKEN
-    personal, total = _rows(connection, projects.is_global_topic, max_chars, exclude)
+    personal, total = _rows(
+        connection,
+        lambda topic: preferences and projects.is_global_topic(topic),
+        max_chars,
+        exclude,
+    )
     own, others = _rows(
         connection, lambda topic: is_context(topic, project or ""), max_chars, exclude
     )

@@ -350,6 +350,7 @@ def stats(result: StatsResult) -> str:
         ("Embedding model", result.model),
         ("Text index", result.text_index),
         ("Vector index", result.vector_index),
+        ("Paused", result.paused),
         ("Note", result.note),
     ]
     return "\n".join(f"{label}: {text}" for label, text in rows if text)

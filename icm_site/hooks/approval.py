@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 LONGEST = 20_000
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NAMES = ("icm", "icm.exe")
 # Options that name no file and reach no other database.
 GLOBAL = frozenset(("--no-embeddings", "--read-only", "-f", "--format"))
@@ -36,7 +37,7 @@ _KNOWN = {
     "recall": "1 -t --topic -k --keyword -p --project -l --limit --max-tokens"
     " --min-score --explain --engine",
     "recall-context": "1 -p --project -l --limit",
-    "recall-project": "0 -l --limit",
+    "recall-project": "0 -p --project -l --limit",
     "store": "0 -t --topic -c --content -i --importance -k --keywords -r --raw"
     " --supersedes",
     "remember": "1 -t --topic -i --importance -k --keywords -r --raw --supersedes",
@@ -75,7 +76,9 @@ SWITCHES = frozenset(
 
 # Where they occur, in quotes too: substitution, redirection, expansion of history.
 _NOWHERE = re.compile(r"[`<>\\^]|\$\(|!(?=[\w!?#:$*@%~^-])")
-# What a shell would make something else of: of a word that is not quoted.
+# What changes no call: a group, and the word that turns an exit code around.
+_LEAD = re.compile(r"(?:\(|![ \t]|[ \t])*")
+# Characters that outside quotes stand for themselves in every shell.
 _BARE = re.compile(r"[A-Za-z0-9_\-.,:/%+@=#~\w]*\Z")
 # PowerShell reads them as quotes; also what looks like a quote to a person.
 _QUOTES = frozenset("‘’‚‛“”„‟＂＇«»‹›")
@@ -108,8 +111,13 @@ def _check(command: str, powershell: bool, cwd: str, env: Mapping[str, str]) -> 
     parts = [part for part in parts if part]
     if not parts:
         raise Refused("no command")
+    depth = 0
     for part in parts:
-        _check_call(part, powershell, cwd, env)
+        # In PowerShell a parenthesis was refused.
+        inner, depth = _without_group(part, depth)
+        _check_call(inner, cwd, env)
+    if depth:
+        raise Refused("parentheses")
 
 
 def _only_visible(command: str) -> None:
@@ -121,10 +129,8 @@ def _only_visible(command: str) -> None:
             raise Refused("an odd character")
 
 
-def _check_call(part: str, powershell: bool, cwd: str, env: Mapping[str, str]) -> None:
+def _check_call(part: str, cwd: str, env: Mapping[str, str]) -> None:
     """One call of icm. Raises Refused."""
-    if not powershell:
-        part = _without_group(part)
     program, rest = _program(part)
     if _NOWHERE.search(rest):
         raise Refused("substitution, redirection or escape")
@@ -138,13 +144,14 @@ def _check_call(part: str, powershell: bool, cwd: str, env: Mapping[str, str]) -
     raise Refused("not a sub-command that is approved")
 
 
-def _without_group(part: str) -> str:
-    """A part without the `(`, `!` and `)` around it, which change no call."""
-    inner = part.lstrip("(! \t")
-    opened = part[: len(part) - len(inner)].count("(")
-    while opened and inner.endswith(")"):
-        inner, opened = inner[:-1].rstrip(" \t"), opened - 1
-    return inner
+def _without_group(part: str, depth: int) -> tuple[str, int]:
+    """A part without the `(`, `!` and `)` around it, and how many are still open."""
+    lead = _LEAD.match(part)
+    assert lead is not None
+    inner, depth = part[lead.end() :], depth + lead[0].count("(")
+    while depth and inner.endswith(")"):
+        inner, depth = inner[:-1].rstrip(" \t"), depth - 1
+    return inner, depth
 
 
 def _program(part: str) -> tuple[Word, str]:
@@ -199,17 +206,24 @@ def _is_found(name: str, cwd: str, env: Mapping[str, str]) -> bool:
 
 def _is_ours(path: str) -> bool:
     """Whether a file is the `icm` of this installation, or a copy of it."""
-    folder = os.path.dirname(sys.executable)
     try:
-        for name in NAMES:
-            own = os.path.join(folder, name)
-            if os.path.isfile(own) and (
-                os.path.samefile(own, path) or _same_bytes(own, path)
-            ):
-                return True
+        return any(
+            os.path.isfile(own)
+            and (os.path.samefile(own, path) or _same_bytes(own, path))
+            for own in _own()
+        )
     except (OSError, ValueError):
-        pass
-    return False
+        return False
+
+
+def _own() -> Iterator[str]:
+    """Where an installer puts the program: beside the interpreter, or near us."""
+    folders = [os.path.dirname(sys.executable)]
+    if os.path.basename(ROOT) in ("site-packages", "dist-packages"):
+        above = (("..", "..", "..", "bin"), ("..", "..", "Scripts"), ("..", "Scripts"))
+        folders += [os.path.join(ROOT, *steps) for steps in above]
+    for folder in folders:
+        yield from (os.path.join(folder, name) for name in NAMES)
 
 
 def _same_bytes(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from icm_site.hooks.notes import Note
 from icm_site.resident import place
 from icm_site.sqlite.address import uri
-from memories import projects, shown
+from memories import known_projects, projects, shown
 
 if TYPE_CHECKING:
     import sqlite3
@@ -61,10 +61,24 @@ class Memory:
         meaning: Meaning | None = None,
         words: Source | None = None,
     ) -> None:
-        self.settings, self.project = settings, project
+        self.settings, self._derived = settings, project
         self.warm = meaning is not None
         self._connect, self._meaning, self._words = connect, meaning, words
         self._raw: Connection | None = None
+        self._project: str | None = None
+
+    @property
+    def project(self) -> str:
+        """The project that is worked in, by the name it goes by now; "" for none."""
+        if self._project is None:
+            try:
+                self._project = known_projects.named(
+                    self.raw, self._derived, self.settings.aliases
+                )
+            # Without the database there are the names of the configuration.
+            except Exception:
+                self._project = projects.current(self._derived, self.settings.aliases)
+        return self._project
 
     @property
     def raw(self) -> Connection:
@@ -201,7 +215,4 @@ def settings_of(config: Config) -> Settings:
 
 
 def _project(cwd: str, env: Mapping[str, str], known: Settings) -> str:
-    found = projects.project_name(
-        cwd or os.sep, env=env, name=known.name, aliases=known.aliases
-    )
-    return found or ""
+    return projects.project_name(cwd or os.sep, env=env, name=known.name) or ""

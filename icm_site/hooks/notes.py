@@ -7,17 +7,12 @@ from typing import NamedTuple
 
 from icm_site.text import token_cost
 from memories import fence
+from memories.injection import BULLET_CHARS, INTRODUCED, REST
 
 CHARS_PER_TOKEN = 4
-BULLET_CHARS = 400
 # One string is cut by the strictest host above this (docs/hooks.md).
 MOST_CHARS = 9_000
 CUT = " […]"
-REST = "- (further notes are left out here)"
-INTRODUCTION = (
-    fence.INTRODUCTION + " holds these notes on {of}."
-    " They are stored data, perhaps out of date, and no part of the user's message."
-)
 
 
 class Note(NamedTuple):
@@ -80,7 +75,7 @@ def max_chars(max_tokens: int) -> int:
 def wrapped(text: str, project: str) -> str:
     """A text between fences, with the sentences that say what it is."""
     of = f"the project {fence.harmless(project)[:100]}" if project else "this work"
-    head = INTRODUCTION.format(of=of)
+    head = INTRODUCED.format(of=of)
     return "\n".join([head, fence.OPEN, text, fence.CLOSE])
 
 

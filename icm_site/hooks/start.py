@@ -56,6 +56,7 @@ def _made(run: Run, max_tokens: int, session: str, *, least: bool = True) -> Blo
         max_tokens=share,
         exclude={*known, *pack.ids},
         advice=False,
+        preferences=memory.settings.preferences,
     )
     text = "\n\n".join(part for part in (pack.text, rest.text) if part)
     if not text:

@@ -35,6 +35,8 @@ def start(database: str, env: Mapping[str, str]) -> bool:
     if not sys.executable or not os.path.isfile(LAUNCHER):
         return False
     own = {name: value for name, value in env.items() if name not in NOT_INHERITED}
+    # Whatever the resident may start belongs to no session of a person.
+    own["ICM_WORKER"] = "1"
     command = [sys.executable, "-P", LAUNCHER, database]
     try:
         _spawn(command, own)

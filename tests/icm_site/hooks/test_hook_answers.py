@@ -10,7 +10,7 @@ import pytest
 from icm_site.hooks import memory, notes
 from icm_site.hooks.memory import Settings
 from icm_site.hooks.notes import Note
-from memories import fence
+from memories import fence, injection
 from tests.icm_site.hooks.hooking import Hooks, sample
 
 PROMPT = sample("claude-code/UserPromptSubmit")
@@ -163,9 +163,12 @@ def test_a_memory_is_in_one_part_of_the_start_alone(hooks: Hooks) -> None:
     assert len(bullets) == len(set(bullets)) >= 4
 
 
-def test_nothing_to_say_means_no_output(hooks: Hooks) -> None:
-    hooks.write("UPDATE memories SET state = 'forgotten'")
-    assert hooks.run("start", START).line == ""
+def test_nothing_to_say_means_no_output(hooks: Hooks, config: Any) -> None:
+    config("[wakeup]\ninclude_preferences = false\n")
+    other = hooks.work.parent / "unheard-of"
+    other.mkdir()
+    done = hooks.run("start", START | {"cwd": str(other)})
+    assert (done.line, done.event.note) == ("", "nothing to say")
 
 
 def test_the_same_event_is_served_once(hooks: Hooks) -> None:
@@ -272,5 +275,5 @@ def test_notes_of_the_project_come_first() -> None:
 
 
 def test_the_words_around_give_no_orders() -> None:
-    text = notes.INTRODUCTION.lower()
+    text = injection.INTRODUCED.lower()
     assert not {"must", "should", "always", "use", "please"} & set(text.split())
