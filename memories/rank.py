@@ -13,10 +13,6 @@ ENGINES = ("default", "blend", "additive")
 MIN_DEPTH, DEPTH_PER_HIT, MAX_DEPTH = 100, 4, 2000
 MIN_LIMIT, MAX_LIMIT = 1, 500
 UNRANKED = MAX_DEPTH + 1
-# What a memory must score to be put before a prompt that did not ask for it. The scale
-# (Hit) is the same for every query: half the weight of a prompt's words in a text to
-# the point comes to 0.4, a common word or two of them to less than 0.1.
-FLOOR = 0.45
 
 
 # The relevance from which a memory is shown to somebody who did not ask for it.

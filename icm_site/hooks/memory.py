@@ -112,14 +112,14 @@ class Memory:
             query,
             tiers.scopes(self.raw, topic, None, self.project),
             limit=limit if self.project else limit * SPARE,
-            min_score=rank.FLOOR,
+            min_relevance=rank.HOOK_FLOOR,
             query_vector=vector,
             vectors=vectors,
             marked=self.settings.affects_recall and marks.exist(self.raw),
             words=self._words or INDEX,
             exclude=self.shown(session),
         )
-        scores = {hit.memory_id: hit.score for hit in hits if hit.score >= rank.FLOOR}
+        scores = {hit.memory_id: hit.relevance for hit in hits}
         return self._notes(scores)[:limit]
 
     def _notes(self, scores: Mapping[int, float]) -> list[Note]:

@@ -16,7 +16,7 @@ from tests.icm_site.hooks.hooking import Hooks
 MEMORIES = [
     (
         "decisions-teapot-api",
-        "Why we choose NATS for the brew queue: replay. Staging uses port 4223.",
+        "We chose NATS JetStream for the brew queue; the staging port is 4223.",
         "high",
     ),
     (
