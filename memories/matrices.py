@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import connection
 
+from memories import vector_files
+from memories.models import Metadata
 from memories.vector_matrix import MatrixVectors
 from memories.word_matrix import MatrixWords
 
@@ -17,13 +19,34 @@ def matrix(model: str, dimensions: int) -> MatrixVectors:
     """The vectors of this database and model, kept in memory by this process."""
     key = (str(connection.settings_dict["NAME"]), model)
     if key not in _matrices:
-        _matrices[key] = MatrixVectors(model=model, dimensions=dimensions)
+        kept = vector_files.files(*key, dimensions)
+        _matrices[key] = MatrixVectors(model, dimensions, kept=kept)
     return _matrices[key]
+
+
+def files() -> vector_files.Files | None:
+    """The files of the vectors of this database; None for a database without."""
+    model = Metadata.objects.read("embedding_model")
+    size = Metadata.objects.read("embedding_dims")
+    if not model or not size:
+        return None
+    name = str(connection.settings_dict["NAME"])
+    return vector_files.files(name, model, int(size))
 
 
 def words() -> MatrixWords:
     """The words of this database, kept in memory by this process."""
     return _words.setdefault(str(connection.settings_dict["NAME"]), MatrixWords())
+
+
+def reopen() -> None:
+    """Take the vectors from their files, which are newer, before anybody asks."""
+    name = str(connection.settings_dict["NAME"])
+    for key, known in list(_matrices.items()):
+        if key[0] == name:
+            fresh = MatrixVectors(known.model, known.dimensions, kept=known.kept)
+            fresh.state(raw_connection())
+            _matrices[key] = fresh
 
 
 def forget_matrices() -> None:

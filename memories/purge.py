@@ -13,7 +13,7 @@ from django.db import OperationalError, connection, transaction
 from icm_site.errors import InvalidInput, Unavailable
 from icm_site.sqlite import failures
 from icm_site.text import QUERY_BYTES, normalise
-from memories import history, indexes, projects, validation
+from memories import history, indexes, matrices, projects, validation
 from memories.models import (
     Change,
     Memory,
@@ -152,6 +152,8 @@ def scrub() -> bool:
     Returns whether all was reached; False while others keep the file busy, or without
     the room for it on the disk.
     """
+    if files := matrices.files():
+        files.erase()
     try:
         indexes.rebuild()
         with connection.cursor() as cursor:

@@ -60,7 +60,7 @@ class Approximate(Protocol):
     """An index over the rows of a part that finds most of the nearest ones."""
 
     def candidates(self, needle: Floats, count: int) -> Ids:
-        """Numbers of about `count` rows near a unit vector."""
+        """Numbers of rows near a unit vector, the `count` nearest most likely among."""
         ...
 
 
@@ -125,7 +125,7 @@ class Part:
         self, index: Approximate, needle: Floats, depth: int, within: Ids | None
     ) -> tuple[Ids, Floats] | None:
         """By the index, the cosines exact; None where it brings too few."""
-        found = np.unique(self.rows.memory_ids[index.candidates(needle, 2 * depth)])
+        found = np.unique(self.rows.memory_ids[index.candidates(needle, depth)])
         if within is not None:
             found = found[np.isin(found, within)]
         rows = self.of_memories(found)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from icm_site import conf
 from icm_site.errors import IcmError
 from icm_site.resident import worker
-from memories import decay, embedding, tasks
+from memories import decay, embedding, matrices, tasks
 
 if TYPE_CHECKING:
     from icm_site.resident.server import Resident
@@ -24,6 +24,7 @@ LOOK_SECONDS = 2.0
 AHEAD_SECONDS = 1.0
 DECAY_SECONDS = 600.0
 BACKFILL_SECONDS = 300.0
+KEEP_SECONDS = 900.0
 
 
 async def run(resident: Resident) -> None:
@@ -32,6 +33,7 @@ async def run(resident: Resident) -> None:
         _every(LOOK_SECONDS, _look, resident),
         _every(DECAY_SECONDS, _decay, resident),
         _every(BACKFILL_SECONDS, _backfill, resident),
+        _every(KEEP_SECONDS, _keep_vectors, resident),
         _load_ahead(),
     )
 
@@ -109,3 +111,17 @@ async def _backfill(resident: Resident) -> None:
         return
     if await resident.lanes.run(lacking, config=resident.config, writes=False):
         await worker.backfill(resident.database)
+
+
+async def _keep_vectors(resident: Resident) -> None:
+    """Have the vectors written to files by a worker, and map those once written."""
+
+    def due() -> bool:
+        files = matrices.files()
+        return files is not None and files.due(matrices.raw_connection())
+
+    if worker.running():
+        return
+    if await resident.lanes.run(due, config=resident.config, writes=False):
+        await worker.keep_vectors(resident.database)
+        await resident.lanes.run(matrices.reopen, config=resident.config, writes=False)

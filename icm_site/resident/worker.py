@@ -66,6 +66,12 @@ async def backfill(database: Path) -> None:
     logger.info("backfill: %s", done)
 
 
+async def keep_vectors(database: Path) -> None:
+    """Have the vectors written to files that are mapped, with an index."""
+    done = await call(database, {"task": "keep_vectors"}, os.environ)
+    logger.info("vectors kept: %s", done)
+
+
 def main() -> int:
     """A worker: one task from stdin, its answer on stdout."""
     if hasattr(os, "nice"):
@@ -95,6 +101,8 @@ def _perform(task: dict[str, Any]) -> dict[str, Any]:
     mcp_tools.open_database()
     if task["task"] == "backfill":
         return {"done": tasks.embed_missing()}
+    if task["task"] == "keep_vectors":
+        return {"done": tasks.keep_vectors()}
     answer = mcp_tools.call(
         task["name"],
         task["arguments"],
