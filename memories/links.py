@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memories import embedding, rank
 from memories.matrices import matrix, raw_connection
-from memories.models import Memory, MemoryLink, MemoryVector, State
+from memories.models import Memory, MemoryLink, MemoryVector
 
 LINKS = 5
 KIND = "related"
 # Strength (0-1) above unrelated memories from which two of them belong together: a
 # bare cosine of 0.75, as documented, joins everything with models of the e5 family.
 MIN_STRENGTH = 0.6
+
+NEIGHBOURS = """
+SELECT l.source_id, l.target_id FROM memory_links l
+JOIN memories m ON m.id = l.target_id AND m.state = 'live'
+WHERE l.source_id IN (SELECT value FROM json_each(?))
+ORDER BY l.score DESC, l.target_id
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +80,7 @@ def link_to_nearest(memory: Memory) -> list[Memory]:
 
 def neighbours(keys: Sequence[int]) -> dict[int, list[int]]:
     """Live memories one link away, best first, by the key they are linked from."""
-    rows = (
-        MemoryLink.objects.filter(source_id__in=keys, target__state=State.LIVE)
-        .order_by("-score", "target_id")
-        .values_list("source_id", "target_id")
-    )
+    rows = raw_connection().execute(NEIGHBOURS, (json.dumps(list(keys)),))
     found: dict[int, list[int]] = {}
     for source, target in rows:
         found.setdefault(source, []).append(target)

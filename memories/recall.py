@@ -15,7 +15,16 @@ from django.utils import timezone
 
 from icm_site import afterwards, conf
 from icm_site.sqlite.opening import TIMEOUT
-from memories import decay, embedding, known_projects, links, marks, rank, tiers
+from memories import (
+    decay,
+    embedding,
+    known_projects,
+    links,
+    loading,
+    marks,
+    rank,
+    tiers,
+)
 from memories.matrices import matrix, raw_connection, words
 from memories.models import Memory
 from memories.rank import Hit
@@ -177,8 +186,7 @@ def _neighbours(
 
 
 def _load(hits: Sequence[Hit]) -> list[Recalled]:
-    keys = [hit.memory_id for hit in hits]
-    rows = {m.pk: m for m in Memory.objects.with_usage().filter(pk__in=keys)}
+    rows = loading.with_usage([hit.memory_id for hit in hits])
     return [
         Recalled(
             memory=rows[hit.memory_id],

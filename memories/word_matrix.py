@@ -15,6 +15,7 @@ from icm_site import text
 from memories import search_log, words
 from memories.scope import EVERYTHING, Connection, Scope
 from memories.search_log import Mark
+from memories.word_holders import Change, Holders, Ids, Known
 from memories.words import (
     IndexWords,
     Within,
@@ -24,19 +25,15 @@ from memories.words import (
     varints,
 )
 
-Ids = npt.NDArray[np.int64]
-Small = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
 # bm25() of FTS5: its parameters, and the least weight of a word.
 FTS5_K1, FTS5_B, FTS5_LEAST = 1.2, 0.75, 1e-6
 
-# As many places are kept in memory, 8 bytes each; then all are read anew.
-MOST_PLACES = 8_000_000
 # Arrays have a place for each id up to the last: too many for few rows are a waste.
 WASTE, SPARE_IDS = 8, 10_000
-# With more changed rows than this, what is known of words is read anew.
-MOST_CHANGED = 1_000
+# With more changed rows than this at once, what is known of words is read anew.
+MOST_CHANGED = 200
 
 # The structure record (row 10) is another one after each change of the index.
 STATE = f"""
@@ -67,45 +64,6 @@ SELECT group_concat(doc) FROM temp.memories_places WHERE term >= ? AND term < ?
 LAST_CHARACTER = "\U0010ffff"
 
 
-@dataclass(frozen=True)
-class Holders:
-    """The rows that hold a word, ascending, and how often each does."""
-
-    ids: Small
-    counts: Small
-
-    def of(self, memory_ids: Ids) -> Floats:
-        """How often each of these memories holds the word."""
-        if not len(self.ids):
-            return np.zeros(len(memory_ids))
-        places = np.searchsorted(self.ids, memory_ids)
-        np.minimum(places, len(self.ids) - 1, out=places)
-        found = self.ids[places] == memory_ids
-        return np.asarray(self.counts[places] * found, np.float64)
-
-    def without(self, memory_ids: Ids) -> "Holders":
-        """Without these rows (ascending)."""
-        if not len(self.ids) or not len(memory_ids):
-            return self
-        places = np.searchsorted(self.ids, memory_ids)
-        places = places[places < len(self.ids)]
-        mine = places[np.isin(self.ids[places], memory_ids)]
-        if not len(mine):
-            return self
-        return Holders(np.delete(self.ids, mine), np.delete(self.counts, mine))
-
-    def joined(self, ids: Small, counts: Small) -> "Holders":
-        """With rows that are not among them yet (ascending)."""
-        if len(self.ids) and ids[0] <= self.ids[-1]:
-            places = np.searchsorted(self.ids, ids)
-            return Holders(
-                np.insert(self.ids, places, ids), np.insert(self.counts, places, counts)
-            )
-        return Holders(
-            np.concatenate([self.ids, ids]), np.concatenate([self.counts, counts])
-        )
-
-
 class State(NamedTuple):
     """What tells whether the index has changed; `last`: the last row."""
 
@@ -125,14 +83,14 @@ class State(NamedTuple):
 class Index:
     """One state of the full-text index: the size of each row by its id.
 
-    `holders` is filled as words are asked for; `places` counts what it holds.
+    `known` is filled as words are asked for.
     """
 
     state: State
     rows: int
     total: int
     sizes: Floats
-    holders: dict[str, Holders] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
     @property
     def last(self) -> int:
@@ -225,6 +183,16 @@ class MatrixWords:
         best = _best(index, asked, holders, within(), depth)
         return MatrixAsked(asked, best, index, holders)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that the arrays take."""
+        index = self._index
+        if index is None:
+            return 0
+        held = [each for _, each in list(index.known.words.values())]
+        of_words = sum(each.ids.nbytes + each.counts.nbytes for each in held)
+        return of_words + 3 * index.sizes.nbytes
+
     def _current(self, connection: Connection) -> Index | None:
         if getattr(connection, "in_transaction", False):
             return None
@@ -249,8 +217,8 @@ def _read(connection: Connection, state: State, known: Index | None) -> Index:
         if changed is not None and len(changed) <= MOST_CHANGED:
             sizes, added = _with_sizes(connection, known.sizes, changed)
             if known.rows + added == rows:
-                holders = _with_changes(connection, known, changed)
-                return Index(state, rows, sum(sums), sizes, holders)
+                after = known.known.after(_change(connection, known.last, changed))
+                return Index(state, rows, sum(sums), sizes, after)
     return Index(state, rows, sum(sums), _sizes(connection, SIZES))
 
 
@@ -289,30 +257,17 @@ def _with_sizes(
     return sizes, int(np.count_nonzero(sizes[ids]) - before)
 
 
-def _with_changes(
-    connection: Connection, known: Index, changed: set[int]
-) -> dict[str, Holders]:
-    """The holders of words that are known, with the changed rows as they are now."""
-    gone = np.array(sorted(i for i in changed if i <= known.last), np.int64)
-    holders = {
-        word: each.without(gone)
-        for word, each in list(known.holders.items())
-        if not is_prefix(word)
-    }
+def _change(connection: Connection, last: int, changed: set[int]) -> Change:
     found = connection.execute(TEXTS_OF, (search_log.as_json(changed),)).fetchall()
     new: dict[str, list[tuple[int, int]]] = {}
     for memory_id, body in found:
         for word, count in Counter(body.split()).items():
-            if word in holders:
-                new.setdefault(word, []).append((memory_id, count))
-    for word, places in new.items():
-        ids, counts = np.array(places, np.int32).T
-        holders[word] = holders[word].joined(ids, counts)
-    return holders
+            new.setdefault(word, []).append((memory_id, count))
+    return Change(tuple(i for i in changed if i <= last), new)
 
 
 def _holders(connection: Connection, index: Index, term: str) -> Holders:
-    known = index.holders.get(term)
+    known = index.known.get(term)
     if known is not None:
         return known
     if not connection.execute(HAS_PLACES).fetchone():
@@ -325,9 +280,7 @@ def _holders(connection: Connection, index: Index, term: str) -> Holders:
     # Rows that came since the state was read are not part of it.
     ids, counts = np.unique(places[places <= index.last], return_counts=True)
     found = Holders(ids.astype(np.int32), counts.astype(np.int32))
-    if sum(len(each.ids) for each in list(index.holders.values())) > MOST_PLACES:
-        index.holders.clear()
-    index.holders[term] = found
+    index.known.put(term, found)
     return found
 
 
