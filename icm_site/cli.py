@@ -265,6 +265,18 @@ def _bench_quality(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _bench_scale(arguments: list[str]) -> int:
+    from icm_site.benchmarks.scale import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
+def _bench_format(arguments: list[str]) -> int:
+    from icm_site.benchmarks.formats import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _operation(arguments: list[str]) -> int:
     from icm_site.command_line import main as operation_main
 
@@ -284,6 +296,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench": _bench,
     "bench-quality": _bench_quality,
     "bench-latency": _bench_latency,
+    "bench-scale": _bench_scale,
+    "bench-format": _bench_format,
     "hook": _hook,
     "resident": _resident,
     "trust": _trust,

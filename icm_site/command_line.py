@@ -41,6 +41,8 @@ EPILOG = """other commands:
   hook            the answer to one event of an agent's program
   resident        the warm process: status, stop, run
   bench-latency   hooks, commands and MCP from start to answer, warm and cold
+  bench-scale     search and writes with up to a million memories
+  bench-format    bytes and tokens of the forms of an answer
   bench-quality   retrieval quality on a file or folder of questions
 
 global options, before or after the command:

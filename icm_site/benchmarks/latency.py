@@ -19,6 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from icm_site.arguments import Parser
+from icm_site.benchmarks import plots
 from icm_site.benchmarks.latency_user import User
 
 COUNT = range(1, 1_000_001)
@@ -53,10 +54,15 @@ def main(argv: Sequence[str]) -> int:
         "--no-model", action="store_true", help="leave out what needs the model"
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw them there: a .png or an .svg"
+    )
     try:
         given = parser.parse_args(list(argv))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
+    plots.checked(given.plot)
+    plots.checked_folder(given.json)
     count = min(max(given.count, COUNT.start), COUNT.stop - 1)
     rounds = max(given.rounds, 1)
     with users(count, model=not given.no_model) as known:
@@ -67,6 +73,7 @@ def main(argv: Sequence[str]) -> int:
     if given.json:
         figures = {"count": count, "ways": [asdict(way) for way in found]}
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    plots.save(given.plot, [chart(found, count)])
     return 0
 
 
@@ -159,3 +166,14 @@ def table(found: Sequence[Way], count: int) -> Table:
         figures = (way.p50, way.p95, way.lowest, way.ratio)
         drawn.add_row(way.name, str(way.runs), *(f"{value:.1f}" for value in figures))
     return drawn
+
+
+def chart(found: Sequence[Way], count: int) -> plots.Bars:
+    """The median of each way, with the time that 19 of 20 stay under."""
+    return plots.Bars(
+        title=f"{count:,} memories, from start to answer",
+        unit="milliseconds",
+        values={way.name: way.p50 for way in found},
+        marks={way.name: way.p95 for way in found},
+        mark="95 % are faster",
+    )

@@ -20,6 +20,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from icm_site.arguments import Parser
+from icm_site.benchmarks import plots
 from icm_site.command_line import show
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class Row:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the benchmark in a folder of its own, print its table; returns 0."""
+    """Run the benchmark in a folder of its own, print its table; returns 0.
+
+    Raises IcmError.
+    """
     parser = Parser(
         prog="icm bench",
         description="Measure the store: insert, search, decay, in a database of its "
@@ -49,10 +53,15 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("-c", "--count", type=int, default=1000, help="memories")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw them there: a .png or an .svg"
+    )
     try:
         given = parser.parse_args(list(arguments))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
+    plots.checked(given.plot)
+    plots.checked_folder(given.json)
     count = min(max(given.count, COUNT.start), COUNT.stop - 1)
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     django.setup()
@@ -67,6 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     if given.json:
         figures = {"count": count, "rows": [asdict(row) for row in rows]}
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    plots.save(given.plot, [chart(rows, count)])
     return 0
 
 
@@ -112,3 +122,15 @@ def table(rows: Sequence[Row], count: int) -> Table:
             f"{row.lowest_us:.1f}",
         )
     return drawn
+
+
+def chart(rows: Sequence[Row], count: int) -> plots.Bars:
+    """The median of each operation, with the lowest time."""
+    return plots.Bars(
+        title=f"{count:,} memories, median time of one operation",
+        unit="microseconds",
+        values={row.name.strip(): row.median_us for row in rows},
+        marks={row.name.strip(): row.lowest_us for row in rows},
+        mark="lowest",
+        logarithmic=True,
+    )
