@@ -82,11 +82,12 @@ def opened(path: Path, *, rows: int, probes: int) -> Index | None:
 
 
 def build(
-    vectors: Floats, path: Path, *, threads: int = 1, progress: Progress | None = None
+    vectors: Floats, path: Path, *, progress: Progress | None = None
 ) -> Built | None:
     """Index unit vectors into a file; None, and no file, where it finds too little."""
     faiss: Any = importlib.import_module("faiss")
-    faiss.omp_set_num_threads(threads)
+    # More threads wait for each other on a busy machine: seventy times as long.
+    faiss.omp_set_num_threads(1)
     count, size = vectors.shape
     lists = max(1, int(math.sqrt(count) / ROWS_PER_ROOT))
     codes = size // DIMENSIONS_PER_CODE

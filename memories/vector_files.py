@@ -127,7 +127,6 @@ class Files:
         self,
         connection: Connection,
         *,
-        threads: int = 1,
         progress: Progress = lambda what, done, total: None,
     ) -> Description:
         """Write the vectors as they are now, with an index if they are many."""
@@ -138,7 +137,7 @@ class Files:
         paths.make_private_dir(self.folder)
         generation = secrets.token_hex(8)
         rows = self._write(state, generation, progress)
-        built = self._index(rows, generation, threads, progress)
+        built = self._index(rows, generation, progress)
         known = Description(
             version=VERSION,
             generation=generation,
@@ -188,14 +187,13 @@ class Files:
         return Rows(ids[order], target.view(np.ndarray))
 
     def _index(
-        self, rows: Rows, generation: str, threads: int, progress: Progress
+        self, rows: Rows, generation: str, progress: Progress
     ) -> approximate.Built | None:
         if len(rows.memory_ids) < approximate.LEAST or not approximate.available():
             return None
         return approximate.build(
             rows.vectors,
             self._private(generation, "index"),
-            threads=threads,
             progress=lambda done, total: progress("index", done, total),
         )
 

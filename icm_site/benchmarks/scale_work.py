@@ -206,7 +206,7 @@ class Bench:
             return {}
         if not files.due(raw):
             return {}
-        make = partial(files.make, raw, threads=2, progress=self.tick)
+        make = partial(files.make, raw, progress=self.tick)
         self._time("vectors kept in files", [make])
         known = files.described()
         mapped = MatrixVectors(MODEL, SIZE, kept=files)
@@ -222,7 +222,7 @@ class Bench:
         for depth in (NEAREST, DEPTH):
             found = [mapped.nearest(raw, n, depth=depth).order for n in asked]
             same = [
-                len({*one[:NEAREST]} & {*other}) / NEAREST
+                len({*one} & {*other}) / NEAREST
                 for one, other in zip(found, truth, strict=True)
             ]
             shares[f"recall@{NEAREST}, depth {depth}"] = round(statistics.mean(same), 4)
