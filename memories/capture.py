@@ -15,6 +15,7 @@ from memories import (
     links,
     pause,
     suggestions,
+    tool_output,
 )
 from memories import store as memory_store
 from memories.extraction import Fact
@@ -56,6 +57,8 @@ def capture(
     """
     clean = [replace(turn, text=_masked(turn.text)) for turn in said]
     found = _capped(facts(clean, by_meaning=by_meaning), caller)
+    if caller.origin == Origin.HOOK:
+        found = tuple(fact for fact in found if not tool_output.is_passing(fact.text))
     if dry_run:
         return Captured(facts=found)
     stored = tuple(_stored(fact, caller) for fact in found)

@@ -112,12 +112,12 @@ SUPPORT = (
     Signal(
         name="says something",
         points=0.5,
-        pattern=rf".{{60}}|(?:[{_WIDE}].{{0,2}}){{25}}",
+        pattern=rf".{{60}}|(?:[{_WIDE}][^{_WIDE}]{{0,2}}){{25}}",
     ),
     Signal(
         name="says more",
         points=0.5,
-        pattern=rf".{{100}}|(?:[{_WIDE}].{{0,2}}){{45}}",
+        pattern=rf".{{100}}|(?:[{_WIDE}][^{_WIDE}]{{0,2}}){{45}}",
     ),
     Signal(
         name="question",

@@ -88,6 +88,10 @@ AGENT_START = r"""[`'"(/~\[✅✓❌→·] | \W*(?:
 | where|then|invalid|check|note|add|adding|added|remove|removing|removed|update|updating
 | updated|change|changing|changed|create|creating|created|modify|modifying|modified
 | checking|verify|test|testing|import|run|running|rename|renamed|move|replace|replaced
+| refactoring|fixing\s+(?:this|that|it)
+| the\s+(?:helper|function|method|class|wrapper|loop|branch|caller)\s+\w+s
+| (?:never|always)\s+\w+s
+| [\w./-]+\.(?:md|py|rs|[jt]sx?|toml|ya?ml|sh)(?=\s*:)
 | (?:fix|fixed)(?!\s+by)|implement|implemented|use|using|before|after|when\s+you
 | however,?\s+(?:according|the\s+issue)|given|based\s+on|according|otherwise|indeed
 )\b"""
@@ -105,6 +109,11 @@ PREAMBLES = r"""(?:just\s+)?confirmed(?:\s+with\s+[^:.,]{2,40})?:\s+
 | सच\s+कहूँ\s+तो,\s+ | 방금\s+확인했습니다:\s+ | 刚刚确认： | gerade\s+bestätigt:\s+
 | 사실:\s+ | fait\s:\s+"""
 
+# What is left of a sentence or of an output, and says nothing by itself.
+SCRAP = r"""\A(?:
+  \w*error:\s.{0,39} | [^()]*\([^()]*[^()!?.。]
+)\Z"""
+
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _NARRATION = re.compile(
     rf"{pattern_of(NARRATION, start=True)}|\A(?x:{GOING_TO})", re.IGNORECASE
@@ -112,12 +121,16 @@ _NARRATION = re.compile(
 _LASTING = re.compile(pattern_of(LASTING), re.IGNORECASE)
 _MACHINE_TALK = re.compile(pattern_of(MACHINE_TALK), re.IGNORECASE)
 _AGENT_WORK = re.compile(rf"{AGENT_WORK} | \A(?:{AGENT_START})", _FLAGS)
+_SCRAP = re.compile(SCRAP, _FLAGS)
 _PREAMBLE = re.compile(rf"\A(?:{PREAMBLES})", _FLAGS)
 
 
 def is_narration(sentence: str) -> bool:
-    """Whether a sentence tells what is being done, or is a machine's own report."""
-    if _MACHINE_TALK.search(sentence):
+    """Whether a sentence tells what is being done, or is a machine's own report.
+
+    So is one that was torn inside brackets, and a short message without its place.
+    """
+    if _MACHINE_TALK.search(sentence) or _SCRAP.match(sentence):
         return True
     return bool(_NARRATION.search(sentence)) and not _LASTING.search(sentence)
 

@@ -64,13 +64,23 @@ def _rustc(match: re.Match[str], lines: Sequence[str], at: int) -> str | None:
 def _traceback(match: re.Match[str], lines: Sequence[str], at: int) -> str | None:
     del match
     place = ""
-    for line in lines[at + 1 :]:
+    for below, line in enumerate(lines[at + 1 :], at + 2):
         frame = re.match(r'\s+File "([^"]+)", line (\d+)(?:, in (\S+))?', line)
         if frame:
             place = f"{frame[1]}:{frame[2]}" + (f" ({frame[3]})" if frame[3] else "")
         elif line[:1] not in (" ", "\t", "") and line.strip():
+            # Of a chain the last one is what the program ended with.
+            if any(map(_CHAINED.match, lines[below : below + 4])):
+                return None
+            if _REFERS.search(line):
+                return None
             return f"Python error in {place or 'a script'}: {line.strip()}"
     return None
+
+
+# A message that says nothing but where to read on.
+_REFERS = re.compile(r"for (?:help|details|more information),? (?:visit|see)\b", re.I)
+_CHAINED = re.compile("During handling of the above|The above exception was the dir")
 
 
 def _failed_test(
@@ -131,7 +141,46 @@ def _subject(sha: str, text: str) -> str | None:
     """A commit as a fact; None for the routine ones, which say nothing."""
     if _ROUTINE.match(text) or len(text) < 20:
         return None
+    words = _WORD.findall(re.sub(r"^\w+(?:\([^)]*\))?!?:", "", text).lower())
+    if len(set(words) - _VAGUE) < LEAST_WORDS:
+        return None
     return f"Commit {sha[:9]}: {text}"
+
+
+_WORD = re.compile(r"[^\W\d_][\w-]+")
+_VAGUE = frozenset(
+    (
+        *("a", "add", "after", "and", "bug", "bugs", "fix", "fixes", "fixed", "for"),
+        *(
+            "from",
+            "improve",
+            "in",
+            "issue",
+            "issues",
+            "minor",
+            "of",
+            "on",
+            "pr",
+            "pull",
+        ),
+        *("request", "review", "small", "some", "the", "to", "update", "various"),
+        *("with", "changes", "errors", "code", "comments", "things", "stuff"),
+    )
+)
+# Words that say something in the subject of a commit.
+LEAST_WORDS = 2
+
+# What tsc says of options, modules and the environment; its other complaints are about
+# the text that is being edited, and gone with the next edit.
+_LASTING_TSC = re.compile(
+    r"tsc error TS(?:[56]\d{3}|1208|1259|1323|1343|1371|1378|1479|1484|18003|2307|2580"
+    r"|2591|2688|2691|2792|2802|283[45]|7016)\b"
+)
+
+
+def is_passing(text: str) -> bool:
+    """Whether a fact is a complaint of a type checker about a text being edited."""
+    return text.startswith("tsc error ") and not _LASTING_TSC.match(text)
 
 
 READERS = (

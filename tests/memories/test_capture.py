@@ -138,3 +138,18 @@ def test_the_command_reads_standard_input_and_transcripts(icm: Icm) -> None:
     assert icm("extract", stdin="").stdout == "No facts extracted.\n"
     missing = icm("extract", "--transcript", "nowhere.jsonl")
     assert (missing.returncode, missing.stdout) == (1, "")
+
+
+def test_what_a_type_checker_says_of_the_edited_text_is_not_captured_unattended(
+    db: None,
+) -> None:
+    passing = (
+        "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to 'number'."
+    )
+    lasting = "src/a.ts(1,1): error TS2307: Cannot find module 'undici' or its types."
+    for origin, count in (("hook", 1), ("user", 2)):
+        caller = dataclasses.replace(CALLER, origin=origin)
+        found = capture.capture(
+            [Turn("tool", f"{passing}\n{lasting}")], caller=caller, dry_run=True
+        )
+        assert len(found.facts) == count

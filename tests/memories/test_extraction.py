@@ -246,3 +246,35 @@ def test_a_very_long_text_takes_time_in_proportion() -> None:
     assert extract("<private>" * 5_000) == []
     assert extract("`" * 20_000 + "(" * 20_000) == []
     assert extract("<a " * 20_000) == []
+
+
+def test_a_long_sentence_of_a_script_without_blanks_is_read_at_once() -> None:
+    # Took minutes: each letter could end the gap before it or begin the next one.
+    assert (
+        extract("그녀는 수식 렌더링이 더 안정적이며 참고문헌 관리가 학술 " * 12) == []
+    )
+    assert extract("가" * 44 + "   " + "나" * 44) == []
+
+
+@pytest.mark.parametrize(
+    "scrap",
+    [
+        "The bug never surfaces in CI runners because of caching (their workdir at",
+        "Error: Invalid hex color: #000cc",
+    ],
+)
+def test_scraps_are_not_kept(scrap: str) -> None:
+    assert extract(scrap, role="user") == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Never returns false data silently because of issue 12 in the parser.",
+        "The helper preserves remainders and avoids the O(N^2) pattern of 2.1.",
+        "Fixing this is a breaking schema change and requires 3 migrations.",
+        "README.md: fixed installation instructions because version 2.1 was wrong.",
+    ],
+)
+def test_what_an_agent_says_without_a_subject_is_not_kept(sentence: str) -> None:
+    assert extract(sentence, role="assistant") == []

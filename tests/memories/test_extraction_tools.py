@@ -123,3 +123,33 @@ def test_equal_messages_are_one_fact_with_a_count() -> None:
 def test_colours_of_a_terminal_do_not_matter() -> None:
     (fact,) = extract("\x1b[31mFAILED tests/test_a.py::test_b\x1b[0m", role="tool")
     assert fact.text == "pytest failed: tests/test_a.py::test_b"
+
+
+def test_of_a_chain_of_exceptions_the_last_one_is_kept() -> None:
+    text = """\
+Traceback (most recent call last):
+  File "resolvers.py", line 316, in _backjump
+KeyError: 'dictionary is empty'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "app.py", line 7, in main
+RuntimeError: no version of numpy fits Python 3.13
+"""
+    (fact,) = extract(text, role="tool")
+    assert fact.text.endswith("RuntimeError: no version of numpy fits Python 3.13")
+
+
+@pytest.mark.parametrize(
+    ("subject", "kept"),
+    [
+        ("fix(git): fix for issue #82", False),
+        ("fix: various minor fixes and updates", False),
+        ("fix: avoid false HNSW quarantine", True),
+        ("feat: Unterstützung für Umlaute", True),
+    ],
+)
+def test_a_commit_that_says_nothing_is_left_out(subject: str, kept: bool) -> None:
+    facts = extract(f"[main 04e6bb0] {subject}", role="tool")
+    assert bool(facts) is kept
