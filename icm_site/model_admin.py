@@ -16,6 +16,7 @@ from django.http.response import HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from icm_site.caller import Caller
@@ -105,6 +106,15 @@ class RecordAdmin(_Admin):
         if not search_term.strip() or not columns:
             return queryset, False
         return containing(queryset, search_term, columns), False
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: Any = None
+    ) -> HttpResponse:
+        """The list under its own name, not under what may be done in it."""
+        title = capfirst(_(str(self.opts.verbose_name_plural)))
+        return super().changelist_view(
+            request, {"title": title, **(extra_context or {})}
+        )
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         made = super().get_form(request, *args, **kwargs)

@@ -130,6 +130,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = True
 # Those with a catalogue in icm_site/locale; others are added there and here.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [Path(__file__).parent / "locale"]
 LANGUAGE_COOKIE_NAME = "icm_language"
 
 STATIC_URL = "static/"

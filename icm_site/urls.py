@@ -9,6 +9,8 @@ from rest_framework.routers import DefaultRouter
 from feedback.viewsets import FeedbackViewSet
 from icm_site import rest_schema
 from icm_site.api import api
+from icm_site.login import LimitedLogin
+from icm_site.one_time import enter
 from icm_site.views import dashboard, health
 from memoirs.viewsets import ConceptViewSet, LinkViewSet, MemoirViewSet
 from memories.activity_viewsets import ChangeViewSet, SuggestionViewSet
@@ -18,6 +20,7 @@ admin.autodiscover()
 # The pages have a row of links of their own.
 admin.site.enable_nav_sidebar = False
 admin.site.site_url = None
+admin.site.login_form = LimitedLogin
 
 router = DefaultRouter()
 router.include_format_suffixes = False
@@ -38,6 +41,7 @@ sessions = [
 
 urlpatterns = [
     path("", admin.site.admin_view(dashboard), name="dashboard"),
+    path("open/<str:secret>/", enter, name="enter"),
     path("language/", set_language, name="set_language"),
     path("admin/", admin.site.urls),
     path("api/openapi.json", rest_schema.description, name="rest-openapi"),

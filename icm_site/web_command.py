@@ -53,7 +53,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("--host", default=HOST, help=f"address to listen on (default: {HOST})")
     add("--port", type=int, default=PORT, help=f"port, 0 for a free one ({PORT})")
-    add("--open", action="store_true", help="open the admin in a browser")
+    add("--open", action="store_true", help="log in once in a browser")
     add(
         "--expose",
         action="store_true",
@@ -115,6 +115,12 @@ def _tell(name: str, password: str) -> None:
     print("It is shown this once. --new-password makes another.", file=sys.stderr)
 
 
+def _open(link: str) -> None:
+    """Open a browser, or say where; the link logs in once, within two minutes."""
+    if not webbrowser.open(link):
+        print(f"Open this within two minutes, it works once: {link}", file=sys.stderr)
+
+
 def _listening(host: str, port: int) -> socket.socket:
     plain = host.removeprefix("[").removesuffix("]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
@@ -148,6 +154,9 @@ def _serve(listener: socket.socket, options: argparse.Namespace) -> int:
     address = f"http://{_as_header(options.host)}:{listener.getsockname()[1]}/"
     print(f"Serving {address} (Ctrl+C ends it)", flush=True)
     if options.open:
-        threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        from icm_site.one_time import TICKET
+
+        link = f"{address}open/{TICKET.issue()}/"
+        threading.Thread(target=_open, args=[link], daemon=True).start()
     server.run(sockets=[listener])
     return 0

@@ -68,6 +68,35 @@ def update_link(
     return found
 
 
+def retype(
+    memoir: str,
+    *,
+    source: str,
+    target: str,
+    relation: str,
+    to: str,
+    caller: Caller,
+    now: datetime | None = None,
+) -> ConceptLink:
+    """Give a link another relation; its weight stays.
+
+    Raises NotFound, InvalidInput, Conflict, and then the link is as it was.
+    """
+    with transaction.atomic():
+        old = delete_link(
+            memoir, source=source, target=target, relation=relation, now=now
+        )
+        return link(
+            memoir,
+            source=source,
+            target=target,
+            relation=to,
+            weight=old.weight,
+            caller=caller,
+            now=now,
+        )
+
+
 def delete_link(
     memoir: str,
     *,

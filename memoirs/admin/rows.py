@@ -1,4 +1,4 @@
-"""The admin pages of memoirs."""
+"""The lists and forms of memoirs, concepts and links."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from icm_site.model_admin import (
     ReadOnlyAdmin,
@@ -16,9 +21,11 @@ from icm_site.model_admin import (
     Text,
     Words,
     caller,
+    column,
 )
 from icm_site.text import cut
 from memoirs import links, write
+from memoirs.admin import drawing
 from memoirs.models import Concept, ConceptLink, ConceptRevision, Memoir
 
 SHOWN_BYTES = 100
@@ -36,15 +43,30 @@ class MemoirForm(RecordForm):
 @admin.register(Memoir)
 class MemoirAdmin(RecordAdmin):
     form = MemoirForm
-    list_display = ("name", "concept_count", "updated_at")
+    change_form_template = "memoirs/change_form.html"
+    list_display = (
+        column("name", _("name")),
+        column("concept_count", _("concepts")),
+        column("graph", _("graph"), order=None, shown=lambda row: _graph(row)),
+        column("updated_at", _("changed")),
+    )
     readonly_fields = ("ulid", "created_at", "updated_at")
+
+    def get_urls(self) -> Any:
+        view = self.admin_site.admin_view
+        pages = {"": drawing.page, "data/": drawing.data, "write/": drawing.change}
+        own = [
+            path(
+                f"<int:key>/graph/{place}",
+                view(page),
+                name=f"memoirs_graph{place[:-1]}",
+            )
+            for place, page in pages.items()
+        ]
+        return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memoir]:
         return Memoir.objects.with_counts()
-
-    @admin.display(description="concepts", ordering="concept_count")
-    def concept_count(self, memoir: Memoir) -> int:
-        return memoir.concept_count
 
     def save_model(
         self, request: HttpRequest, obj: Memoir, form: Any, change: bool
@@ -70,6 +92,11 @@ class MemoirAdmin(RecordAdmin):
         write.delete_memoir(obj.name)
 
 
+def _graph(memoir: Memoir) -> SafeString:
+    place = reverse("admin:memoirs_graph", args=[memoir.pk])
+    return format_html('<a href="{}">{}</a>', place, gettext("show"))
+
+
 class NewConceptForm(RecordForm):
     """A new concept starts with the confidence of all."""
 
@@ -93,17 +120,18 @@ class ConceptForm(NewConceptForm):
 class ConceptAdmin(RecordAdmin):
     form = ConceptForm
     list_display = (
-        *("name", "memoir", "meaning", "confidence", "revision", "origin"),
-        "updated_at",
+        column("name", _("name")),
+        column("memoir", _("memoir")),
+        column("meaning", _("definition"), order=None, shown=lambda row: _meaning(row)),
+        column("confidence", _("confidence"), shown=lambda r: f"{r.confidence:.2f}"),
+        column("revision", _("revision")),
+        column("origin", _("written by"), shown=lambda r: gettext(str(r.origin))),
+        column("updated_at", _("changed")),
     )
     list_filter = ("origin", "memoir")
     list_select_related = ("memoir",)
     search_fields = ("name_index", "definition_index", "labels_index")
     readonly_fields = ("ulid", "revision", "origin", "created_at", "updated_at")
-
-    @admin.display(description="definition")
-    def meaning(self, concept: Concept) -> str:
-        return cut(concept.definition, SHOWN_BYTES)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("memoir", *self.readonly_fields) if obj else ()
@@ -142,6 +170,10 @@ class ConceptAdmin(RecordAdmin):
         write.delete_concept(obj.memoir.name, obj.name)
 
 
+def _meaning(concept: Concept) -> str:
+    return cut(concept.definition, SHOWN_BYTES)
+
+
 class LinkForm(RecordForm):
     weight = forms.FloatField(min_value=0.0, max_value=1.0, initial=1.0)
 
@@ -153,15 +185,23 @@ class LinkForm(RecordForm):
 @admin.register(ConceptLink)
 class LinkAdmin(RecordAdmin):
     form = LinkForm
-    list_display = ("source", "relation", "target", "memoir", "weight", "origin")
-    list_display_links = ("relation",)
+    list_display = (
+        column("source", _("from"), order="source_id"),
+        column("relation", _("relation")),
+        column("target", _("to"), order="target_id"),
+        column(
+            "memoir",
+            _("memoir"),
+            order="source__memoir__name",
+            shown=lambda row: row.source.memoir.name,
+        ),
+        column("weight", _("weight")),
+        column("origin", _("written by"), shown=lambda r: gettext(str(r.origin))),
+    )
+    list_display_links = (list_display[1],)
     list_filter = ("relation", "source__memoir")
     list_select_related = ("source__memoir", "target")
     autocomplete_fields = ("source", "target")
-
-    @admin.display(ordering="source__memoir__name")
-    def memoir(self, link: ConceptLink) -> str:
-        return link.source.memoir.name
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The ends and the relation are what the link is; a new one is another."""
@@ -191,6 +231,13 @@ def _ends(link: ConceptLink) -> dict[str, Any]:
 
 @admin.register(ConceptRevision)
 class ConceptRevisionAdmin(ReadOnlyAdmin):
-    list_display = ("concept", "revision", "operation", "surface", "origin", "at")
+    list_display = (
+        column("concept", _("concept"), order="concept_id"),
+        column("revision", _("revision")),
+        column("operation", _("what")),
+        column("surface", _("through")),
+        column("origin", _("who"), shown=lambda row: gettext(str(row.origin))),
+        column("at", _("when")),
+    )
     list_filter = ("operation", "origin")
     list_select_related = ("concept",)
