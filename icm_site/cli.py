@@ -146,7 +146,12 @@ def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
         code = _through_resident(flags, arguments, cwd)
         if code is not None:
             return code
-    _configure(flags, cwd)
+    try:
+        _configure(flags, cwd)
+    except IcmError:
+        # What is wrong with the configuration is one of the things that it tells.
+        if command != "doctor":
+            raise
     if command != "serve":
         # It flushes stdout, which the server must take aside before anything else.
         _speak_utf8()
@@ -203,6 +208,12 @@ def _init(arguments: list[str]) -> int:
     from icm_site.hosts.init_command import main as init_main
 
     return init_main(arguments[1:])
+
+
+def _doctor(arguments: list[str]) -> int:
+    from icm_site.doctor.command import main as doctor_main
+
+    return doctor_main(arguments[1:])
 
 
 def _uninstall(arguments: list[str]) -> int:
@@ -289,6 +300,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "config": _config,
     "init": _init,
     "uninstall": _uninstall,
+    "doctor": _doctor,
     "serve": _serve,
     "web": _web,
     "dashboard": _dashboard,

@@ -87,7 +87,8 @@ def _limits(word: str) -> list[str]:
 
 @cache
 def _template(name: str) -> str:
-    for folder in (_PROJECT / "templates", _PROJECT / "icm_site" / "templates"):
+    # As installed, else as in a checkout.
+    for folder in (_PROJECT / "icm_site" / "templates", _PROJECT / "templates"):
         place = folder / "hosts" / name
         if place.is_file():
             return place.read_text("utf-8")

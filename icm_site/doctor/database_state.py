@@ -1,0 +1,168 @@
+"""The database file, read beside the normal opening: a damaged one is examined too."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from icm_site.doctor.findings import Finding, note, ok, wrong
+from icm_site.errors import IcmError
+from icm_site.sqlite import identity
+from icm_site.sqlite.address import uri
+
+PATIENCE = 5.0
+LARGE_LOG = 64 << 20
+SEARCHABLE = "('live', 'superseded')"
+INDEXES = "icm doctor --rebuild-indexes"
+# What is searchable and not in the text index, and the other way round. The sizes of
+# the rows are a table of FTS5's own, which needs no module to be read.
+_TEXT = (
+    ("memories", "memories_fts", f"state IN {SEARCHABLE}"),
+    ("concepts", "concepts_fts", "1"),
+    ("feedback", "feedback_fts", "1"),
+)
+
+
+def examine(path: Path) -> list[Finding]:
+    """Findings on a database file; nothing is written, and nothing raised."""
+    try:
+        state = identity.inspect(path)
+    except IcmError as error:
+        return [wrong("database", error.message)]
+    if state.kind in ("missing", "empty"):
+        return [note("database", f"{path} is not there yet; the first store makes it")]
+    if state.kind in ("foreign", "not a database"):
+        why = "another program's" if state.kind == "foreign" else "no database"
+        remedy = "name another with --db, ICM_DB or store.path"
+        return [wrong("database", f"{path} is {why}", remedy)]
+    found = list(_file(path))
+    try:
+        connection = sqlite3.connect(uri(path, "mode=ro"), uri=True, timeout=PATIENCE)
+        with closing(connection):
+            found += _content(connection, path, state)
+    except sqlite3.OperationalError as error:
+        found.append(wrong("database", f"{path} cannot be read: {error}"))
+    except sqlite3.DatabaseError as error:
+        found.append(_damaged(path, str(error)))
+    return found
+
+
+def _content(
+    connection: sqlite3.Connection, path: Path, state: identity.FileState
+) -> Iterator[Finding]:
+    faults = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
+    if faults != ["ok"]:
+        yield _damaged(path, faults[0])
+        return
+    yield ok("database", f"{path}: opens, and its pages are whole")
+    if state.kind == "newer":
+        text = f"written by a newer version (schema {state.user_version}); read only"
+        yield wrong("database", text, "upgrade icm-memory")
+    elif 0 < state.user_version < identity.SCHEMA_VERSION:
+        yield note("database", "of an older version; the next command migrates it")
+    yield from _text_indexes(connection)
+    yield from _vectors(connection)
+
+
+def _damaged(path: Path, why: str) -> Finding:
+    copies = sorted(path.parent.glob(f"{path.name}.backup-*"))
+    remedy = (
+        f"icm resident stop, then put the newest copy in its place: {copies[-1]}"
+        if copies
+        else "icm resident stop, then recover what is left: sqlite3 FILE .recover"
+    )
+    return wrong("database", f"{path} is damaged: {' '.join(why.split())}", remedy)
+
+
+def _file(path: Path) -> Iterator[Finding]:
+    if os.name == "posix":
+        mode = path.stat().st_mode & 0o777
+        if mode & 0o077:
+            text = f"{path} may be read by others (mode {mode:o})"
+            yield wrong("database", text, f"chmod 600 '{path}'")
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        yield wrong("database", f"{path} or its folder may not be written")
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size > LARGE_LOG:
+        size = log.stat().st_size >> 20
+        text = (
+            f"its log has {size} MB: a process reads an old state, or none could tidy"
+        )
+        yield note("database", text, "icm resident stop")
+
+
+def _has(connection: sqlite3.Connection, name: str) -> bool:
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))
+    return found.fetchone() is not None
+
+
+def _one(connection: sqlite3.Connection, sql: str, *values: object) -> int:
+    return int(connection.execute(sql, values).fetchone()[0])
+
+
+def _text_indexes(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for base, index, within in _TEXT:
+        sizes = f"{index}_docsize"
+        if not _has(connection, base):
+            continue
+        if not _has(connection, sizes):
+            yield note("text index", f"{base}: none; this SQLite may lack FTS5")
+            continue
+        rows = f"SELECT id FROM {base} WHERE {within}"
+        missing = _one(
+            connection,
+            f"SELECT count(*) FROM ({rows}) WHERE id NOT IN (SELECT id FROM {sizes})",
+        )
+        extra = _one(
+            connection, f"SELECT count(*) FROM {sizes} WHERE id NOT IN ({rows})"
+        )
+        if missing or extra:
+            text = (
+                f"{base}: {missing} rows are not in it, {extra} are gone from the table"
+            )
+            yield wrong("text index", text, INDEXES)
+        else:
+            count = _one(connection, f"SELECT count(*) FROM {sizes}")
+            yield ok("text index", f"{base}: {count} rows, in step")
+
+
+def _vectors(connection: sqlite3.Connection) -> Iterator[Finding]:
+    if not _has(connection, "memory_vectors"):
+        return
+    row = connection.execute(
+        "SELECT value FROM icm_metadata WHERE key = 'embedding_model'"
+    ).fetchone()
+    model = row[0] if row else ""
+    searchable = f"SELECT id FROM memories WHERE state IN {SEARCHABLE}"
+    missing = _one(
+        connection,
+        f"SELECT count(*) FROM ({searchable}) WHERE id NOT IN "
+        "(SELECT memory_id FROM memory_vectors WHERE model = ?)",
+        model,
+    )
+    if missing:
+        text = f"{missing} memories have none of the model in use; words find them"
+        yield note("vectors", text, "icm embed")
+    else:
+        yield ok("vectors", "every memory has one")
+    if not _has(connection, "vec_memories_rowids"):
+        return
+    rows = (
+        "SELECT v.id FROM memory_vectors v JOIN memories m ON m.id = v.memory_id "
+        f"WHERE m.state IN {SEARCHABLE} AND v.model = ?"
+    )
+    apart = _one(
+        connection,
+        f"SELECT (SELECT count(*) FROM ({rows}) WHERE id NOT IN "
+        "(SELECT rowid FROM vec_memories_rowids)) + (SELECT count(*) FROM "
+        f"vec_memories_rowids WHERE rowid NOT IN ({rows}))",
+        model,
+        model,
+    )
+    if apart:
+        yield wrong("vector index", f"{apart} rows out of step with the table", INDEXES)
+    else:
+        yield ok("vector index", "in step")
