@@ -100,24 +100,19 @@ def another_program(env: Mapping[str, str], system: str) -> Iterator[Finding]:
 
 def pauses(database: Path) -> Iterator[Finding]:
     """What a person told to rest."""
+    from memories import pause
+
     try:
         connection = sqlite3.connect(uri(database, "mode=ro"), uri=True, timeout=1)
         with closing(connection):
-            rows = connection.execute(
-                "SELECT key, value FROM icm_metadata WHERE key LIKE 'paused:%'"
-            ).fetchall()
+            resting = pause.paused(connection)
     except sqlite3.Error:
         return
-    for key, value in rows:
-        end = float(value) if value else None
-        if end is None or end > time.time():
-            project = key.partition(":")[2]
-            where = f"in project {project}" if project else "everywhere"
-            until = (
-                f" until {time.strftime('%F %R', time.localtime(end))}" if end else ""
-            )
-            more = f" --project {project}" if project else ""
-            yield note("pause", f"hooks rest {where}{until}", f"icm resume{more}")
+    for project, end in resting.items():
+        where = f"in project {project}" if project else "everywhere"
+        until = f" until {time.strftime('%F %R', time.localtime(end))}" if end else ""
+        more = f" --project {project}" if project else ""
+        yield note("pause", f"hooks rest {where}{until}", f"icm resume{more}")
 
 
 def private_folders(env: Mapping[str, str], system: str) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from icm_site.hooks import approval
 from icm_site.hosts.program import Program
 
 MARK = "written by icm init"
@@ -13,14 +14,7 @@ _PROJECT = Path(__file__).resolve().parents[2]
 SKILLS = ("recall", "remember", "correct", "forget")
 
 # What an agent may run without being asked: these, each by itself, and nothing else.
-ALLOWED = (
-    *("recall", "recall-context", "recall-project", "store", "remember"),
-    *("save-project", "list", "show", "topics", "stats", "health", "wake-up"),
-    *("context", "history", "memoir list", "memoir show", "memoir search"),
-    *("memoir search-all", "memoir inspect", "memoir add-concept", "memoir refine"),
-    *("memoir link", "feedback record", "feedback search", "feedback list"),
-    "feedback stats",
-)
+ALLOWED = tuple(" ".join(words) for words in approval.COMMANDS)
 
 
 def instructions(program: Program) -> str:
