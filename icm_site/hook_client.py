@@ -113,8 +113,12 @@ def _answer(arguments: list[str], flags: Mapping[str, str | bool]) -> None:
 def _answer_alone(
     arguments: list[str], body: bytes, cwd: str, flags: Mapping[str, str | bool]
 ) -> Done:
+    import gc
+
     from icm_site import later
 
+    # What is loaded from here on stays to the end, which is near.
+    gc.disable()
     later.put_off()
     from icm_site.hooks import answer, memory, once
 
@@ -174,4 +178,6 @@ def _say(descriptor: int, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    # All is written, and Python would take some milliseconds to tidy up.
+    os._exit(code)

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from icm_site import later
 from icm_site.stem import first_letters, stem
 
 QUERY_BYTES = 10_000
@@ -32,19 +33,19 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+UNSPACED_RUN = later.pattern(f"[{_UNSPACED}]+")
 # Possessive and anchored at the start of a run: linear on 64 kB without a space.
 _IDENTIFIER = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._-][A-Za-z0-9]++)*+")
 _PLAIN_WORD = re.compile(r"\w+")
 _ASCII_WORD = re.compile("[a-z0-9]+")
 # Where an identifier has parts; most texts have none.
 _COMPOUND = re.compile("[A-Za-z0-9][._-][A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-_SEPARATOR = re.compile("[._-]")
-_CASE_CHANGE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SEPARATOR = later.pattern("[._-]")
+_CASE_CHANGE = later.pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents of Latin, Greek and Cyrillic; Hebrew points, Arabic vowel signs, tatweel.
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
+_ACCENTS = later.pattern("[\u0300-\u036f\u0591-\u05bd\u0640\u064b-\u065f\u0670]+")
 _ARABIC_LETTERS = str.maketrans("أإآةى", "اااهي")
-_ARABIC_ARTICLE = re.compile(
+_ARABIC_ARTICLE = later.pattern(
     "(?<![\u0620-\u064a])(?:[وبكف]?ال|لل)(?=[\u0620-\u064a]{3})"
 )
 
@@ -171,7 +172,7 @@ def plain_words(query: str) -> list[str]:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is of a script written without spaces."""
-    return bool(UNSPACED_RUN.match(word))
+    return not word.isascii() and bool(UNSPACED_RUN.match(word))
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -222,7 +223,7 @@ def _search_words(query: str, identifier: Callable[[re.Match[str]], str]) -> lis
 def match_term(word: str) -> str:
     """One index word as an FTS5 term: quoted; one CJK character as a prefix."""
     quoted = '"' + word.replace('"', '""') + '"'
-    return f"{quoted}*" if len(word) == 1 and UNSPACED_RUN.match(word) else quoted
+    return f"{quoted}*" if len(word) == 1 and is_unspaced(word) else quoted
 
 
 def match_expression(query: str) -> str:

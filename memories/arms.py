@@ -1,7 +1,6 @@
 """The arms of recall: what each of them finds, over any SQLite connection."""
 
 import json
-import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,8 +13,6 @@ from memories.periods import Period
 from memories.rank import Arms, Neighbours
 from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope
 from memories.words import Asked, Source
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -202,6 +199,10 @@ def attempt(arm: str, ask: Callable[[], T], otherwise: T) -> T:
     try:
         return ask()
     except Exception as error:
+        # Loaded when there is something to say: it takes as long as an arm.
+        import logging
+
+        logger = logging.getLogger(__name__)
         trace = logger.isEnabledFor(logging.DEBUG)
         # That there is no text index is said by `stats`, not by each recall.
         quiet = str(error).startswith(NO_INDEX)

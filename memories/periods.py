@@ -60,8 +60,8 @@ UNIT_OF = {
 
 # Most queries name no period: what one needs at least.
 _HINT = re.compile(
-    r"\b(?:\d{4}|(?=[acdfhijlmnosty])(?:ago\b|il y a|today|yester|last\b|this\b|hier\b"
-    r"|avant|aujou|l[ae]\b|l['’]|ce\b|cet|jan|f[eé]v|feb|mar|a[pv]r|ma[iy]|ju[inl]"
+    r"\b(?:(?:19|20)\d\d\b|(?=[acdfhijlmnosty])(?:ago\b|il y a|today|yester|last\b"
+    r"|this\b|hier\b|avant|aujou|l[ae]\b|l['’]|ce\b|cet|jan|f[eé]v|feb|mar|a[pv]r|ma[iy]|ju[inl]"
     r"|ao[uû]|aug|sep|oct|nov|d[eé]c))"
 )
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from icm_site import git, paths
+from icm_site import git, later, paths
 from icm_site.errors import Unavailable
 
 SEPARATORS = re.compile(r"[-._/:\s]+")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_ESCAPED = re.compile("%([0-9a-fA-F]{2})")
+_SCHEME = later.pattern(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_ESCAPED = later.pattern("%([0-9a-fA-F]{2})")
 _MOST_HOPS = 8
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 _GLOBAL = frozenset({"preferences", "identity"})

@@ -19,7 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from icm_site.arguments import Parser
-from icm_site.benchmarks import plots
+from icm_site.benchmarks import latency_model, plots
 from icm_site.benchmarks.latency_user import User
 
 COUNT = range(1, 1_000_001)
@@ -50,8 +50,12 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("-c", "--count", type=int, default=1000, help="memories")
     parser.add_argument("-r", "--rounds", type=int, default=20, help="runs of each way")
-    parser.add_argument(
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument(
         "--no-model", action="store_true", help="leave out what needs the model"
+    )
+    parts.add_argument(
+        "--model-only", action="store_true", help="what the model costs, instead"
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
     parser.add_argument(
@@ -66,15 +70,25 @@ def main(argv: Sequence[str]) -> int:
     count = min(max(given.count, COUNT.start), COUNT.stop - 1)
     rounds = max(given.rounds, 1)
     with users(count, model=not given.no_model) as known:
-        found = measure(ways(known), rounds)
+        found = [] if given.model_only else measure(ways(known), rounds)
+        costs = _costs(known[-1]) if given.model_only else []
     from icm_site.command_line import show
 
-    show(table(found, count))
+    show(latency_model.table(costs) if costs else table(found, count))
     if given.json:
-        figures = {"count": count, "ways": [asdict(way) for way in found]}
+        figures = {
+            "count": count,
+            "ways": [asdict(way) for way in found],
+            "model": [figure._asdict() for figure in costs],
+        }
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-    plots.save(given.plot, [chart(found, count)])
+    plots.save(given.plot, [chart(found, count)] if found else [])
     return 0
+
+
+def _costs(user: User) -> list[latency_model.Figure]:
+    chance = random.Random(time.time_ns())
+    return latency_model.figures(user, lambda: prompt(chance))
 
 
 @contextmanager

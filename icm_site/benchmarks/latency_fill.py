@@ -11,8 +11,11 @@ import django
 from icm_site import conf
 
 
-def main(count: str, vectors: str) -> None:
-    """Store `count` memories; with `vectors` each gets a random one."""
+def main(count: str, kind: str) -> None:
+    """Store `count` memories; of the kind `vectors` each gets a random one.
+
+    Of no kind ("") they are other texts than those before.
+    """
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     django.setup()
     from django.db import transaction
@@ -25,17 +28,17 @@ def main(count: str, vectors: str) -> None:
         with conf.within(
             replace(config, embeddings=replace(config.embeddings, enabled=False))
         ):
-            _store(int(count))
-        if vectors:
+            _store(int(count), seed=1 if kind else 2)
+        if kind == "vectors":
             _vectors()
 
 
-def _store(count: int) -> None:
+def _store(count: int, *, seed: int) -> None:
     from icm_site.benchmarks.latency_user import User
     from icm_site.caller import Caller
     from memories import store
 
-    chance, caller = random.Random(1), Caller(surface="cli", project="shop")
+    chance, caller = random.Random(seed), Caller(surface="cli", project="shop")
     for number in range(count):
         words = " ".join(chance.sample(User.WORDS, 5))
         store.store(

@@ -47,12 +47,16 @@ class User:
             **({} if model else {"ICM_NO_EMBEDDINGS": "1"}),
         }
         self._session: subprocess.Popen[str] | None = None
+        self._embedding: subprocess.Popen[str] | None = None
         self._number = 10
 
-    def fill(self, count: int) -> None:
-        """Store memories about these words, each with a random vector."""
-        vectors = "vectors" if self.model else ""
-        self._run(["-P", "-c", FILL, str(count), vectors])
+    def fill(self, count: int, *, vectors: bool = True) -> None:
+        """Store memories about these words, with the model each with a random vector.
+
+        Without `vectors` they are others, which wait for theirs.
+        """
+        kind = "" if not vectors else "vectors" if self.model else "words"
+        self._run(["-P", "-c", FILL, str(count), kind])
 
     def start(self) -> None:
         """Have the resident up, with everything loaded. Raises Unavailable."""
@@ -67,8 +71,32 @@ class User:
             time.sleep(0.1)
         raise Unavailable("the resident does not start")
 
+    def resident(self) -> int:
+        """The process id of the resident. Raises Unavailable without one."""
+        address = place.read(self._database)
+        if address is None or not address.pid:
+            raise Unavailable("the resident has ended")
+        return address.pid
+
+    def session(self) -> subprocess.Popen[str]:
+        """One more MCP client, connected and idle."""
+        return self._connected(self._env)
+
+    def embed_all(self) -> None:
+        """Have all missing vectors made, as another MCP client asks for it."""
+        server = self._connected(self._env)
+        self._embedding = server
+        call = {"name": "icm_memory_embed_all", "arguments": {}}
+        self._say(server, {"id": 1, "method": "tools/call", "params": call})
+        assert server.stdout is not None
+        server.stdout.readline()
+
     def stop(self) -> None:
         """End what was started."""
+        if self._embedding is not None:
+            # It is in the middle of it, and is not waited for.
+            self._embedding.kill()
+            self._embedding.wait()
         if self._session is not None:
             self._session.communicate()
         self._run(["-P", "-c", ICM, "resident", "stop"])
