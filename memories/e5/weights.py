@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class Vocabulary:
     """The pieces of words by token, and what replaces a character beforehand."""
 
     pieces: list[str]
-    scores: list[float]
+    scores: Sequence[float]
     replaced: dict[int, str]
     begin: int
     end: int
@@ -77,7 +78,9 @@ class Weights:
         at += scores.nbytes
         pieces = _pieces(np.frombuffer(self.file, np.uint8, size, at), bounds)
         replaced = dict(_replaced(self.file, at + size))
-        return Vocabulary(pieces, scores.tolist(), replaced, begin, end, unknown)
+        # A quarter of what a list of them takes.
+        numbers = array("f", scores.tobytes())
+        return Vocabulary(pieces, numbers, replaced, begin, end, unknown)
 
 
 def expanded(blocks: NDArray[Any]) -> Floats:
@@ -88,6 +91,17 @@ def expanded(blocks: NDArray[Any]) -> Floats:
     out -= OFFSET
     out *= blocks["scale"].astype(np.float32)[..., None]
     return out.reshape(len(blocks), -1)
+
+
+def in_pairs(blocks: NDArray[Any]) -> NDArray[np.uint8]:
+    """The weights of blocks with each byte holding neighbours, as onnxruntime has them.
+
+    Shape (rows, blocks) -> (rows, blocks, BLOCK / 2).
+    """
+    pairs = blocks["pairs"]
+    order = np.concatenate([pairs & 15, pairs >> 4], axis=-1)
+    packed: NDArray[np.uint8] = order[..., ::2] | order[..., 1::2] << 4
+    return packed
 
 
 def opened(path: Path) -> Weights:
