@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from icm_site import later
+
 OPEN, CLOSE = "<icm-notes>", "</icm-notes>"
 INTRODUCTION = "ICM, the memory shared by the AI tools on this machine,"
 WAKE_UP = "# ICM Wake-up"
@@ -21,17 +23,17 @@ def _mark(mark: str) -> str:
     return rf"(?:<|&lt;){name}(?:>|&gt;)"
 
 
-_FENCED = re.compile(rf"{_mark(OPEN)}.*?(?:{_mark(CLOSE)}|\Z)", re.DOTALL | re.I)
-_INTRODUCED = re.compile(rf"{re.escape(INTRODUCTION)}.*")
+_FENCED = later.pattern(rf"{_mark(OPEN)}.*?(?:{_mark(CLOSE)}|\Z)", re.DOTALL | re.I)
+_INTRODUCED = later.pattern(rf"{re.escape(INTRODUCTION)}.*")
 # A pack printed without fence: its header and the bullets, sections and blanks below.
-_PACK = re.compile(
+_PACK = later.pattern(
     rf"^(?:# )?(?:{re.escape(WAKE_UP[2:])}|{re.escape(SNAPSHOT[2:])})\b.*\n?"
     r"(?:(?:[ \t]*|[-*>] .*|#{2,6} .*|\[[^\]\n]+\])(?:\n|\Z))*",
     re.MULTILINE,
 )
-_NUDGE = re.compile(rf"{re.escape(NUDGE)}[^\]\n]*\]?")
+_NUDGE = later.pattern(rf"{re.escape(NUDGE)}[^\]\n]*\]?")
 # What `icm recall` and the tools print: a header that counts rows, rows below it.
-_ROWS = re.compile(r"^memories\[\d+\]\{[^}\n]*\}:\n?(?:^[ \t]+.*\n?)*", re.MULTILINE)
+_ROWS = later.pattern(r"^memories\[\d+\]\{[^}\n]*\}:\n?(?:^[ \t]+.*\n?)*", re.MULTILINE)
 _PARTS = (_FENCED, _INTRODUCED, _PACK, _ROWS, _NUDGE)
 
 
@@ -48,7 +50,7 @@ def without_injected(text: str) -> str:
 
 
 # Spaces and dashes that Unicode has, full-width forms and angle quotes included.
-_FORGED = re.compile(r"[<＜‹](?=\s*[/／]?\s*icm[-_‐-―\s]*notes)", re.IGNORECASE)
+_FORGED = later.pattern(r"[<＜‹](?=\s*[/／]?\s*icm[-_‐-―\s]*notes)", re.IGNORECASE)
 
 
 def harmless(text: str) -> str:

@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from icm_site import later
+
 LONGEST = 20_000
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NAMES = ("icm", "icm.exe")
@@ -75,11 +77,11 @@ SWITCHES = frozenset(
 ) | frozenset(("--no-embeddings", "--read-only"))
 
 # Where they occur, in quotes too: substitution, redirection, expansion of history.
-_NOWHERE = re.compile(r"[`<>\\^]|\$\(|!(?=[\w!?#:$*@%~^-])")
+_NOWHERE = later.pattern(r"[`<>\\^]|\$\(|!(?=[\w!?#:$*@%~^-])")
 # What changes no call: a group, and the word that turns an exit code around.
-_LEAD = re.compile(r"(?:\(|![ \t]|[ \t])*")
+_LEAD = later.pattern(r"(?:\(|![ \t]|[ \t])*")
 # Characters that outside quotes stand for themselves in every shell.
-_BARE = re.compile(r"[A-Za-z0-9_\-.,:/%+@=#~\w]*\Z")
+_BARE = later.pattern(r"[A-Za-z0-9_\-.,:/%+@=#~\w]*\Z")
 # PowerShell reads them as quotes; also what looks like a quote to a person.
 _QUOTES = frozenset("‘’‚‛“”„‟＂＇«»‹›")
 

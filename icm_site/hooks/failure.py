@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from icm_site import later
 from icm_site.hooks.notes import Note, block
 from icm_site.hooks.run import Reply, Run
 
@@ -11,12 +12,12 @@ TOPIC = "errors-resolved"
 # A failure says much that is no cause: each telling line is asked by itself.
 LINES, LINE_CHARS, LIMIT = 6, 300, 3
 READ_CHARS = 16_000
-_TELLING = re.compile(
+_TELLING = later.pattern(
     r"error|exception|fail|fatal|panic|denied|refused|cannot|can't|could not|not found"
     r"|no such|undefined|unresolved|missing|invalid|timed? ?out|unable|conflict",
     re.IGNORECASE,
 )
-_OF_THE_SHELL = re.compile(r"exit code:? -?\d+\Z", re.IGNORECASE)
+_OF_THE_SHELL = later.pattern(r"exit code:? -?\d+\Z", re.IGNORECASE)
 
 
 def answer(run: Run) -> Reply:
