@@ -103,23 +103,22 @@ class Part:
     def nearest(
         self, needle: Floats, depth: int, within: Ids | None
     ) -> tuple[Ids, Floats]:
-        """Memories with cosines: the `depth` nearest are among them."""
+        """The `depth` nearest memories with their cosines, nearest first."""
         if within is not None and SPARSE * len(within) < len(self):
-            return _judged(self.of_memories(within), needle)
+            return _judged(self.of_memories(within), needle, depth)
         if self.index is not None:
             found = self._by_index(self.index, needle, depth, within)
             if found is not None:
                 return found
-        ids, cosines = _judged(self.rows, needle)
+        ids, cosines = self.rows.memories, self.rows.cosines(needle)
         if len(self.gone):
             cosines[places(ids, self.gone)] = -np.inf
         if within is not None:
             inside = places(ids, within)
             ids, cosines = ids[inside], cosines[inside]
-        near = first(ids, cosines, depth)
-        if len(self.gone):
-            near = near[~np.isin(near, self.gone)]
-        return near, cosines[np.searchsorted(ids, near)]
+        near, cosines = first(ids, cosines, depth)
+        there = np.isfinite(cosines)
+        return (near, cosines) if there.all() else (near[there], cosines[there])
 
     def _by_index(
         self, index: Approximate, needle: Floats, depth: int, within: Ids | None
@@ -131,11 +130,11 @@ class Part:
         rows = self.of_memories(found)
         if len(rows.memories) < depth:
             return None
-        return _judged(rows, needle)
+        return _judged(rows, needle, depth)
 
 
-def _judged(rows: Rows, needle: Floats) -> tuple[Ids, Floats]:
-    return rows.memories, rows.cosines(needle)
+def _judged(rows: Rows, needle: Floats, depth: int) -> tuple[Ids, Floats]:
+    return first(rows.memories, rows.cosines(needle), depth)
 
 
 @dataclass(frozen=True)
@@ -189,11 +188,10 @@ class MatrixVectors:
         needle = unit(query, self.dimensions)
         inside = None if within is None else np.sort(as_ids(within))
         found = [part.nearest(needle, depth, inside) for part in state.parts]
-        ids, cosines = found[0]
+        near, _ = found[0]
         if len(found) > 1:
-            ids = np.concatenate([each[0] for each in found])
-            cosines = np.concatenate([each[1] for each in found])
-        near = first(ids, cosines, depth)
+            ids, cosines = (np.concatenate(each) for each in zip(*found, strict=True))
+            near, _ = first(ids, cosines, depth)
         asked = np.union1d(near, as_ids(also)) if also else np.sort(near)
         rows = rows_of(state.parts, asked)
         return neighbours(rows, needle, state.centre, near)

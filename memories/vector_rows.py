@@ -142,20 +142,25 @@ def leading(values: Floats, depth: int) -> Ids | None:
     return inside if found is None else found[inside]
 
 
-def first(ids: Ids, values: Floats, depth: int) -> Ids:
-    """The ids of the `depth` highest values, rounded; of equal ones the lower ids."""
+def first(ids: Ids, values: Floats, depth: int) -> tuple[Ids, Floats]:
+    """The `depth` highest values, rounded, and their ids; the lower id wins a tie."""
     inside = leading(values, depth)
     if inside is not None:
         ids, values = ids[inside], values[inside]
-    return ids[np.lexsort((ids, -rounded(values)))[:depth]]
+    values = rounded(values)
+    order = np.lexsort((ids, -values))[:depth]
+    return ids[order], values[order]
 
 
 def neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbours:
     """What is known of these rows; the memories `near` are among them."""
     cosines = rounded(rows.cosines(needle))
     nearness = rounded(rows.best_by_memory(_seen_from(centre, rows.vectors, needle)))
-    by_id = np.sort(near)
-    order = first(by_id, nearness[places(rows.memories, by_id)], len(near))
+    by_id, values = rows.memories, nearness
+    if len(by_id) > len(near):
+        by_id = np.sort(near)
+        values = nearness[places(rows.memories, by_id)]
+    order, _ = first(by_id, values, len(near))
     ids = rows.memories.tolist()
     return Neighbours(
         order=tuple(order.tolist()),

@@ -74,7 +74,7 @@ class Vec0Vectors:
         rows = self._rows(connection, ROWS_OF, sorted({*found, *also}))
         cosines = rows.cosines(needle)
         inside = places(rows.memories, np.sort(as_ids(found)))
-        near = first(rows.memories[inside], cosines[inside], depth)
+        near, _ = first(rows.memories[inside], cosines[inside], depth)
         asked = rows.of_memories(_together(near, also))
         spread = self._rows(connection, SAMPLE, sample(connection).tolist())
         middle = centre(self.model, spread.vectors, self.dimensions)
