@@ -64,7 +64,7 @@ def take(text: str, path: Path) -> str:
     emptied = {
         name: value for name, value in wanted.items() if name != path[0] or value
     }
-    for candidate in (_without_sections(text, path), _without_inline(text, path)):
+    for candidate in (*_without_sections(text, path), _without_inline(text, path)):
         if _says(candidate, wanted) or _says(candidate, emptied):
             return candidate
     raise WrongShape(f"the table {'.'.join(path)!r} is written in a form of its own")
@@ -107,14 +107,17 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _without_sections(text: str, path: Path) -> str:
+def _without_sections(text: str, path: Path) -> Iterator[str]:
+    """Without the sections of a table; what looks like one in a text may not be one."""
     lines = text.splitlines(keepends=True)
-    drop: set[int] = set()
-    for start, end in _sections(lines, path):
-        drop.update(range(start, end))
-        if start and not lines[start - 1].strip():
-            drop.add(start - 1)
-    return "".join(line for at, line in enumerate(lines) if at not in drop)
+    sections = list(_sections(lines, path))
+    for first in range(len(sections)):
+        drop: set[int] = set()
+        for start, end in sections[first:]:
+            drop.update(range(start, end))
+            if start and not lines[start - 1].strip():
+                drop.add(start - 1)
+        yield "".join(line for at, line in enumerate(lines) if at not in drop)
 
 
 def _sections(lines: list[str], path: Path) -> Iterator[tuple[int, int]]:
