@@ -20,7 +20,7 @@ from rich.table import Table
 
 from icm_site.arguments import Parser
 from icm_site.benchmarks import latency_model, plots
-from icm_site.benchmarks.latency_user import User
+from icm_site.benchmarks.latency_user import EVENTS, User
 
 COUNT = range(1, 1_000_001)
 # Starting anew takes a second or more, so there are fewer rounds of it.
@@ -110,6 +110,11 @@ def users(count: int, *, model: bool) -> Iterator[list[User]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def hook(user: User, verb: str) -> Callable[[str], float]:
+    """A hook of this verb, as a way."""
+    return lambda text: user.hook(text, verb)
+
+
 def ways(known: Sequence[User]) -> dict[str, Callable[[str], float]]:
     """What is measured: a name, and a function from a text to milliseconds."""
     words = known[0]
@@ -120,13 +125,13 @@ def ways(known: Sequence[User]) -> dict[str, Callable[[str], float]]:
     for user in known:
         kind = "with model" if user.model else "words"
         found |= {
-            f"hook, {kind}": user.hook,
+            **{f"hook {verb}, {kind}": hook(user, verb) for verb in EVENTS},
             f"icm recall, {kind}": user.recall,
             f"icm serve to answer, {kind}": user.serve,
             f"MCP call, {kind}": user.call,
         }
     return found | {
-        "hook, no resident": words.hook_alone,
+        "hook prompt, no resident": words.hook_alone,
         "icm recall, no resident": words.recall_alone,
         "icm serve to answer, no resident": words.serve_alone,
     }

@@ -23,6 +23,15 @@ FILL = (
     "from icm_site.benchmarks.latency_fill import main; main(*sys.argv[1:])"
 )
 START_SECONDS = 60.0
+# Of Claude Code, one for each verb.
+EVENTS = {
+    "start": "SessionStart",
+    "prompt": "UserPromptSubmit",
+    "pre": "PreToolUse",
+    "post": "PostToolUse",
+    "compact": "PreCompact",
+    "end": "SessionEnd",
+}
 ALONE = {place.SWITCH: "0"}
 
 
@@ -105,15 +114,19 @@ class User:
         """Python that does nothing."""
         return self._run([*options, "-c", "pass"])
 
-    def hook(self, text: str, **env: str) -> float:
-        """The installed hook command on a prompt."""
+    def hook(self, text: str, verb: str = "prompt", **env: str) -> float:
+        """The installed hook command, in a session that has seen nothing yet."""
         payload = {
-            "session_id": "bench",
+            "session_id": text,
             "cwd": str(self._work),
-            "hook_event_name": "UserPromptSubmit",
             "prompt": text,
+            "error": f"Error: {text}",
+            "tool_name": "Bash",
+            "tool_input": {"command": f'icm recall "{text}"'},
+            "tool_response": {"stdout": text},
+            "hook_event_name": EVENTS[verb],
         }
-        command = ["-I", "-S", str(HOOK), "prompt", "--tool", "claude-code"]
+        command = ["-I", "-S", str(HOOK), verb, "--tool", "claude-code"]
         return self._run(command, stdin=json.dumps(payload), **env)
 
     def hook_alone(self, text: str) -> float:

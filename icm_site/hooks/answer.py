@@ -154,7 +154,7 @@ def _reply(run: Run, claim: Claim) -> Reply:
     if verb.once and run.payload.session and not claim(key(run)):
         return Reply(note="served already")
     if run.form is None:
-        return Reply()
+        return Reply(anew=verb.anew)
     return verb.answer(run)
 
 

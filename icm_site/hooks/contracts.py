@@ -6,6 +6,7 @@ answer at an event, there is none, whatever the verb may know.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -308,8 +309,7 @@ def contract_of(
     """
     known = HOSTS.get(host)
     if known is None:
-        found = OTHERS.get(verb)
-        return (payload.event or verb, found) if found else None
+        return _of_others(verb, payload)
     called = payload.event or event
     if not called:
         called = _unnamed(host, verb, payload)
@@ -317,6 +317,22 @@ def contract_of(
     if contract is None or contract.verb != verb:
         return None
     return called, contract
+
+
+def _of_others(verb: str, payload: Payload) -> tuple[str, Contract] | None:
+    """What a host that we do not know asks, if it says anything that we know."""
+    found, said = OTHERS.get(verb), (payload.session, payload.cwd, payload.prompt)
+    if found is None or not any((payload.event, *said)):
+        return None
+    if payload.event and not _LIKE[verb].search(payload.event):
+        return None
+    return payload.event or verb, found
+
+
+_LIKE = {
+    "start": re.compile("start|spawn|begin|open|create", re.IGNORECASE),
+    "prompt": re.compile("prompt|message|beforeagent|input", re.IGNORECASE),
+}
 
 
 def _unnamed(host: str, verb: str, payload: Payload) -> str:

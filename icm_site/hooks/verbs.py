@@ -16,11 +16,15 @@ def silent(run: Run) -> Reply:
 
 
 class Verb(NamedTuple):
-    """`after` runs once the answer is out; `once`: a repeated event is not served."""
+    """`after` runs once the answer is out; `once`: a repeated event is not served.
+
+    `anew`: what the session was shown is about to leave the conversation.
+    """
 
     answer: Answer
     after: After = nothing
     once: bool = True
+    anew: bool = False
 
 
 VERBS: Mapping[str, Verb] = {
@@ -29,6 +33,6 @@ VERBS: Mapping[str, Verb] = {
     # Each of two hooks that are asked for an approval has to give it.
     "pre": Verb(pre.answer, once=False),
     "post": Verb(failure.answer, capture.after_tool),
-    "compact": Verb(silent, capture.before_compaction),
+    "compact": Verb(silent, capture.before_compaction, anew=True),
     "end": Verb(silent, capture.at_end),
 }

@@ -71,6 +71,16 @@ def test_an_unknown_host_gets_plain_text(hooks: Hooks) -> None:
     assert line.startswith(fence.INTRODUCTION)
 
 
+@pytest.mark.parametrize(
+    "body", [{}, {"x": 1}, {"hook_event_name": "Stop", "session_id": "s"}], ids=str
+)
+def test_an_unknown_host_that_says_nothing_known_gets_nothing(
+    body: object, hooks: Hooks
+) -> None:
+    for verb in ("start", "prompt", "pre", "post", "compact", "end"):
+        assert hooks.run(verb, body, tool="").line == ""
+
+
 FORMS = {
     "plain": None,
     "claude": {"hookSpecificOutput"},
@@ -131,6 +141,14 @@ def test_a_compaction_begins_anew(hooks: Hooks) -> None:
     assert hooks.said("start", START | {"source": "resume"}) == ""
     assert hooks.said("start", compacted) == first != ""
     assert hooks.said("prompt", PROMPT) == ""
+
+
+def test_what_is_compacted_may_be_shown_again(hooks: Hooks) -> None:
+    assert "NATS" in hooks.said("prompt", PROMPT)
+    compact = sample("claude-code/PreCompact", cwd=str(hooks.work))
+    assert hooks.run("compact", compact).line == ""
+    hooks.later()
+    assert "NATS" in hooks.said("prompt", PROMPT)
 
 
 def test_the_budget_of_a_session_holds(hooks: Hooks, config: Any) -> None:

@@ -153,7 +153,7 @@ def test_icm_hook_is_the_same_command(warm: Warm) -> None:
     payload = {"prompt": QUESTION, "cwd": str(warm.work)}
     direct = warm.hook(payload)
     through = subprocess.run(
-        [sys.executable, "-m", "icm_site.cli", "hook", "prompt"],
+        [sys.executable, "-m", "icm_site.cli", "hook", "prompt", "--tool=claude-code"],
         input=str(payload).replace("'", '"').encode(),
         capture_output=True,
         env=warm.env,
