@@ -8,8 +8,7 @@ from icm_site import startup, terminal
 def set_up() -> None:
     """Django, the database, and what every command needs.
 
-    The model is loaded with the first text that needs it. Raises what
-    `database.ready` raises.
+    Raises what `database.ready` raises.
     """
     from icm_site import mcp_tools
 
@@ -32,3 +31,10 @@ def load_mcp() -> None:
         from icm_site import mcp_session, mcp_stdio
 
     del mcp_session, mcp_stdio
+
+
+def load_model() -> None:
+    """Load the model of the database, if there is to be one."""
+    from memories import embedding
+
+    embedding.database_embedder()

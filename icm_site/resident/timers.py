@@ -34,7 +34,7 @@ async def run(resident: Resident) -> None:
         _every(DECAY_SECONDS, _decay, resident),
         _every(BACKFILL_SECONDS, _backfill, resident),
         _every(KEEP_SECONDS, _keep_vectors, resident),
-        _load_ahead(),
+        _load_ahead(resident),
     )
 
 
@@ -51,11 +51,17 @@ async def _every(
         await asyncio.sleep(max(seconds - 30.0, 0.0))
 
 
-async def _load_ahead() -> None:
-    from icm_site.resident.setting_up import load_mcp
+async def _load_ahead(resident: Resident) -> None:
+    """Load what the first request of its kind would wait for."""
+    from icm_site.resident.setting_up import load_mcp, load_model
 
     await asyncio.sleep(AHEAD_SECONDS)
-    await asyncio.get_running_loop().run_in_executor(None, load_mcp)
+    try:
+        await asyncio.get_running_loop().run_in_executor(None, load_mcp)
+        await resident.lanes.run(load_model, config=resident.config, writes=False)
+    # Whoever needs it loads it then, and is told why that fails.
+    except Exception:
+        logger.exception("loading ahead failed")
 
 
 async def _look(resident: Resident) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from icm_site.resident import client, place, wire
+from memories.embedder import packaged_reason
 from tests.icm_site.warm import TRANSPORTS, Warm, alive
 
 pytestmark = [
@@ -243,6 +244,17 @@ def test_one_that_hangs_blocks_nobody(fresh: Warm) -> None:
     os.kill(pid, signal.SIGCONT)
     rows = fresh.icm("list", "-a", "-f", "json").stdout.count(b'"id"')
     assert rows == 1
+
+
+@pytest.mark.skipif(bool(packaged_reason()), reason="no packaged model here")
+def test_the_model_is_there_before_the_first_text_that_needs_it(fresh: Warm) -> None:
+    del fresh.env["ICM_NO_EMBEDDINGS"]
+    store(fresh, "notes", "A fact.")
+    maps = Path(f"/proc/{fresh.start()}/maps")
+    end = time.monotonic() + 60
+    while "e5-small-q4.bin" not in maps.read_text() and time.monotonic() < end:
+        time.sleep(0.2)
+    assert "e5-small-q4.bin" in maps.read_text()
 
 
 def test_it_leaves_when_the_database_is_removed(fresh: Warm) -> None:
