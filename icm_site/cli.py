@@ -270,6 +270,12 @@ def _bench_latency(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _bench_web(arguments: list[str]) -> int:
+    from icm_site.benchmarks.web import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _bench_quality(arguments: list[str]) -> int:
     from icm_site.benchmarks.quality import main as bench_main
 
@@ -310,6 +316,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench-latency": _bench_latency,
     "bench-scale": _bench_scale,
     "bench-format": _bench_format,
+    "bench-web": _bench_web,
     "hook": _hook,
     "resident": _resident,
     "trust": _trust,

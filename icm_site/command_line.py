@@ -43,6 +43,7 @@ EPILOG = """other commands:
   bench-latency   hooks, commands and MCP from start to answer, warm and cold
   bench-scale     search and writes with up to a million memories
   bench-format    bytes and tokens of the forms of an answer
+  bench-web       the admin pages and HTTP interfaces over many memories
   bench-quality   retrieval quality on a file or folder of questions
 
 global options, before or after the command:

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 # Where programs ask; elsewhere a person reads the answer in a browser.
 PREFIXES = ("/api/", "/ops/")
+OF_THE_BODY = ("Content-Type", "Content-Length")
 SENTENCES = {
     HTTPStatus.BAD_REQUEST: "the request is malformed",
     HTTPStatus.FORBIDDEN: "this is not allowed",
@@ -80,12 +81,10 @@ class ErrorsAsSentences:
             return response
         usual = HTTPStatus(response.status_code).phrase.lower()
         sentence = SENTENCES.get(HTTPStatus(response.status_code), usual)
-        allowed = response.headers.get("Allow")
-        return JsonResponse(
-            {"error": sentence},
-            status=response.status_code,
-            headers={"Allow": allowed} if allowed else {},
-        )
+        # What the middleware within has added stays: no framing, no guessed types.
+        kept = {k: v for k, v in response.headers.items() if k not in OF_THE_BODY}
+        status = response.status_code
+        return JsonResponse({"error": sentence}, status=status, headers=kept)
 
     def process_exception(
         self, request: HttpRequest, error: Exception

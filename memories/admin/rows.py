@@ -7,7 +7,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -122,7 +123,10 @@ class ChangeAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Change]:
-        return Change.objects.annotate(count=Count("revisions"))
+        # Counted for the rows of the page alone; a join would count for all.
+        revisions = MemoryRevision.objects.filter(change=OuterRef("pk")).order_by()
+        counted = revisions.values("change").annotate(count=Count("pk")).values("count")
+        return Change.objects.annotate(count=Coalesce(Subquery(counted), 0))
 
     @admin.action(description=_("Undo the chosen changes, the newest first"))
     def undo_selected(self, request: HttpRequest, rows: QuerySet[Change]) -> None:

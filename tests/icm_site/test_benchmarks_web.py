@@ -1,0 +1,47 @@
+"""`icm bench-web`, and that no page costs more queries the more there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from icm_site.benchmarks import web_work
+from memories.models import Memory
+from tests.conftest import Icm
+
+# A row of the table of the admin stands for these: the list asks for its filters too.
+MOST = 16
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_no_page_makes_more_queries_over_more_memories() -> None:
+    counts = []
+    for more in (60, 600):
+        web_work.fill(more)
+        visitor = web_work.Visitor(f"owner-{more}")
+        counts.append(
+            {
+                name: visitor.queries(visitor.resolved(address), body)
+                for name, address, body in web_work.ADDRESSES
+            }
+        )
+    assert Memory.objects.count() == 660
+    few, many = counts
+    # A list that fits on one page has no second one to look for.
+    assert {n: (few[n], many[n]) for n in few if many[n] > few[n] + 1} == {}
+    assert {name: count for name, count in many.items() if count > MOST} == {}
+
+
+@pytest.mark.slow
+def test_bench_web_prints_and_writes_each_row(icm: Icm, tmp_path: Path) -> None:
+    file = tmp_path / "web.json"
+    done = icm("bench-web", "-c", "120", "-r", "1", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(file.read_text())
+    names = [page["name"] for page in figures["pages"]]
+    assert names == [name for name, _, _ in web_work.ADDRESSES]
+    assert all(name in done.stdout for name in names)
+    assert not (tmp_path / "icm.sqlite3").exists()
