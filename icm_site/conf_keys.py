@@ -135,6 +135,12 @@ class Extraction:
     max_facts: float = key(
         20.0, "The most facts that are taken from one text.", low=1.0, below=1000.0
     )
+    extract_every: float = key(
+        3.0,
+        "Tool calls after which hooks read the output of one.",
+        low=1.0,
+        below=1000.0,
+    )
     store_raw: bool = key(
         True, "Let hooks keep the end of a text in which they find no fact."
     )

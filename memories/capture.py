@@ -68,17 +68,25 @@ def capture(
 
 
 def capture_unattended(
-    said: Sequence[Turn], *, caller: Caller, by_meaning: bool = False
+    said: Sequence[Turn],
+    *,
+    caller: Caller,
+    store_raw: bool = True,
+    by_meaning: bool = False,
 ) -> Captured:
     """Capture as the configuration allows it to hooks; nothing where it is off.
 
-    Nor while hooks rest (`icm pause`).
+    Nor while hooks rest (`icm pause`). `store_raw` keeps the end of the text where
+    there is no fact, if the configuration does not forbid it.
     """
     settings = conf.current().extraction
     if not settings.enabled or pause.is_paused(raw_connection(), caller.project):
         return Captured()
     return capture(
-        said, caller=caller, store_raw=settings.store_raw, by_meaning=by_meaning
+        said,
+        caller=caller,
+        store_raw=store_raw and settings.store_raw,
+        by_meaning=by_meaning,
     )
 
 

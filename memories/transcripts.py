@@ -7,6 +7,7 @@ line, and so is a torn last line.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +18,10 @@ from icm_site.errors import InvalidInput
 Role = Literal["user", "assistant", "tool"]
 
 MOST_BYTES = 32 * 1024 * 1024
+LAST_LINES, LAST_BYTES = 100, 4_000
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 # Tools whose results came out of this memory: not to be stored again.
-_OWN_TOOLS = ("icm_", "mcp__icm__", "icm-", "icm.")
+_OWN_TOOL = re.compile(r"(?:^|[_./:-])icm[_./:-]", re.IGNORECASE)
 _ROLES: Mapping[str, Role] = {
     "user": "user",
     "human": "user",
@@ -73,16 +76,49 @@ def read_file(path: str | Path) -> list[Turn]:
 
     Only regular files of at most 32 MiB are read.
     """
+    return turns(read_text(path))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a transcript file. Raises InvalidInput as `read_file` does."""
     file = Path(path)
     try:
         if not file.is_file():
             raise InvalidInput(f"no regular file: {file}")
         if file.stat().st_size > MOST_BYTES:
             raise InvalidInput(f"larger than 32 MiB: {file}")
-        text = file.read_text("utf-8", errors="replace")
-    except OSError as error:
-        raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
-    return turns(text)
+        return file.read_text("utf-8", errors="replace")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"cannot read {file}: {why}") from error
+
+
+def last_words(text: str) -> list[Turn]:
+    """What was said last: of 100 lines, the last 4,000 bytes of each side.
+
+    A cut inside a block of code opens that block again, so that code stays code.
+    """
+    lines = text.rstrip().split("\n")
+    said = turns("\n".join(lines[-LAST_LINES:]))
+    if len(lines) > 1 and not said:
+        said = turns(text)  # one object for the whole, over many lines
+    found = []
+    for role in ("user", "assistant"):
+        spoken = "\n\n".join(turn.text for turn in said if turn.role == role)
+        if spoken.strip():
+            found.append(Turn(role, _end(spoken)))
+    return found
+
+
+def _end(text: str) -> str:
+    """The last 4,000 bytes, whole characters, with code between its fences."""
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= LAST_BYTES:
+        return text
+    end = encoded[-LAST_BYTES:].decode("utf-8", "ignore")
+    before = text[: len(text) - len(end)]
+    inside = len(_FENCE.findall(before)) % 2
+    return f"```\n{end}" if inside else end
 
 
 def turns(text: str) -> list[Turn]:
@@ -179,7 +215,7 @@ def _message(record: Mapping[str, Any], at: str, state: _State) -> Iterator[Turn
         return
     own_id = record.get("id") if "message" not in record else None
     key = str(own_id or "")
-    if role == "tool" and _is_own(
+    if role == "tool" and is_own(
         str(message.get("toolName") or message.get("name") or "")
     ):
         return
@@ -199,7 +235,7 @@ def _content(
     for block in blocks:
         if not isinstance(block, dict):
             continue
-        if block.get("type") in ("tool_use", "toolCall") and _is_own(
+        if block.get("type") in ("tool_use", "toolCall") and is_own(
             str(block.get("name", ""))
         ):
             state.own_calls.add(str(block.get("id", "")))
@@ -234,7 +270,7 @@ def _joined(content: Any) -> str:
 
 def _gemini_calls(calls: Any, at: str) -> Iterator[Turn]:
     for call in calls if isinstance(calls, list) else []:
-        if not isinstance(call, dict) or _is_own(str(call.get("name", ""))):
+        if not isinstance(call, dict) or is_own(str(call.get("name", ""))):
             continue
         for part in call.get("result") or []:
             answer = part.get("functionResponse") if isinstance(part, dict) else None
@@ -257,7 +293,7 @@ def _codex(
         if role:
             yield from _content(payload.get("content"), role, at, state)
     elif sort in ("function_call", "custom_tool_call"):
-        if _is_own(str(payload.get("name", ""))):
+        if is_own(str(payload.get("name", ""))):
             state.own_calls.add(str(payload.get("call_id", "")))
     elif sort.endswith("_call_output") and (
         str(payload.get("call_id", "")) not in state.own_calls
@@ -280,7 +316,7 @@ def _copilot(
     elif kind == "assistant.message":
         yield from _content(data.get("content"), "assistant", at, state)
     elif kind == "tool.execution_start":
-        if _is_own(str(data.get("toolName", ""))):
+        if is_own(str(data.get("toolName", ""))):
             state.own_calls.add(call)
     elif kind == "tool.execution_complete" and call not in state.own_calls:
         yield Turn("tool", _joined(data.get("result") or data.get("error")), at)
@@ -296,7 +332,7 @@ def _opencode(record: Mapping[str, Any], state: _State) -> Iterator[Turn]:
     yield from _content(parts, role, at, state, key=str(info.get("id") or ""))
     for part in parts:
         held = part.get("state") if isinstance(part, dict) else None
-        if isinstance(held, dict) and not _is_own(str(part.get("tool", ""))):
+        if isinstance(held, dict) and not is_own(str(part.get("tool", ""))):
             yield Turn("tool", _joined(held.get("output") or held.get("error")), at)
 
 
@@ -323,5 +359,6 @@ def _in_time(found: Sequence[Turn]) -> list[Turn]:
     return sorted(dated, key=lambda turn: turn.at)
 
 
-def _is_own(tool: str) -> bool:
-    return tool.lower().startswith(_OWN_TOOLS)
+def is_own(tool: str) -> bool:
+    """Whether a tool is one of ours, under the name that a host gives it."""
+    return _OWN_TOOL.search(tool) is not None

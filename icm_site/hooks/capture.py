@@ -1,25 +1,133 @@
 """What hooks learn from a session: after a tool, before a compaction, at its end.
 
 Each function is called once the answer is out, in the resident's writing lane or in
-the hook's own process (`run.memory.warm` tells which); it must not take long there, so
-that a transcript is read by a process of its own.
+the hook's own process (`run.memory.warm` tells which). A resident reads what is short
+by itself; all else is done by a process of its own (`learning.py`), for which nobody
+waits.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from icm_site.hooks.run import Run
+
+if TYPE_CHECKING:
+    from memories.scope import Connection
+
+# Of a tool's output the end is read: there a program says what became of it.
+OUTPUT_BYTES = 16 * 1024
+COUNTER = "hook_counter"
+COUNT = """
+INSERT INTO icm_metadata(key, value) VALUES (?, '1')
+ON CONFLICT(key) DO UPDATE SET value = CAST(value AS INTEGER) + 1
+"""
+COUNTED = "SELECT CAST(value AS INTEGER) FROM icm_metadata WHERE key = ?"
+# A shell command of ours: what it printed came out of the memory.
+OWN_COMMAND = re.compile(
+    r"(?:^|[;&|\n(])\s*(?:\S*[/\\])?icm(?:\.exe)?\s", re.IGNORECASE
+)
+
+LAUNCHER = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "launch_learning.py"
+)
+
+Job = Mapping[str, str]
 
 
 def after_tool(run: Run) -> None:
     """Facts in what a tool returned, every few calls."""
-    del run
+    text = run.payload.output
+    if not _may(run) or not text.strip() or _is_own(run):
+        return
+    if count(run) % max(run.memory.settings.extract_every, 1):
+        return
+    end = text.encode("utf-8", "replace")[-OUTPUT_BYTES:].decode("utf-8", "ignore")
+    _learn(run, {"verb": "post", "text": end})
 
 
 def before_compaction(run: Run) -> None:
     """Facts in the transcript, before the host shortens it."""
-    del run
+    if _may(run) and run.payload.transcript:
+        _learn(run, {"verb": "compact", "transcript": run.payload.transcript})
 
 
 def at_end(run: Run) -> None:
     """Facts in the transcript of a session that has ended."""
-    del run
+    if _may(run) and run.payload.transcript:
+        _detach(run, {"verb": "end", "transcript": run.payload.transcript})
+
+
+def _may(run: Run) -> bool:
+    settings = run.memory.settings
+    return settings.capture and not settings.read_only
+
+
+def _is_own(run: Run) -> bool:
+    from memories.transcripts import is_own
+
+    return is_own(run.payload.tool) or bool(OWN_COMMAND.search(run.payload.command))
+
+
+def count(run: Run) -> int:
+    """Raise the counter of tool calls; returns what it stands at. Raises sqlite3.Error.
+
+    It lies in the database, so that neither a restart nor a second host sets it back.
+    """
+    if run.memory.warm:
+        return _counted(run.memory.raw)
+    from contextlib import closing
+
+    from icm_site.hooks import memory
+
+    with closing(memory.opened(run.memory.settings.database, "rw")) as raw:
+        return _counted(raw)
+
+
+def _counted(raw: Connection) -> int:
+    # One statement each would do, but what it returns is younger than some SQLites.
+    raw.execute("SAVEPOINT counting")
+    try:
+        raw.execute(COUNT, (COUNTER,))
+        return int(raw.execute(COUNTED, (COUNTER,)).fetchone()[0])
+    finally:
+        raw.execute("RELEASE counting")
+
+
+def _learn(run: Run, what: Job) -> None:
+    """Read something short: here where all is ready for it, else elsewhere."""
+    if not run.memory.warm:
+        _detach(run, what)
+        return
+    from icm_site.hooks import learning
+
+    learning.learn(_job(run, what))
+
+
+def _job(run: Run, what: Job) -> Job:
+    return {
+        "host": run.host,
+        "session": run.payload.session,
+        "cwd": run.cwd,
+        "project": run.memory.project,
+        **what,
+    }
+
+
+def _detach(run: Run, what: Job) -> None:
+    """Hand the work to a process of its own, its job on standard input."""
+    import tempfile
+
+    from icm_site.resident.start import NOT_INHERITED, spawn
+
+    env = {k: v for k, v in {**os.environ, **run.env}.items() if k not in NOT_INHERITED}
+    env |= {"ICM_WORKER": "1", "ICM_DB": run.memory.settings.database}
+    with tempfile.TemporaryFile() as file:  # it has no name, and is ours alone
+        file.write(json.dumps(_job(run, what)).encode("utf-8", "replace"))
+        file.seek(0)
+        spawn([sys.executable, "-P", LAUNCHER], env, stdin=file.fileno())

@@ -47,6 +47,8 @@ class Settings(NamedTuple):
     session_tokens: int = 2_000
     keep_days: int = 90
     preferences: bool = True
+    capture: bool = True
+    extract_every: int = 3
 
 
 class Memory:
@@ -211,6 +213,8 @@ def settings_of(config: Config) -> Settings:
         session_tokens=int(config.hooks.session_tokens),
         keep_days=int(config.hooks.keep_days),
         preferences=config.wakeup.include_preferences,
+        capture=config.extraction.enabled,
+        extract_every=int(config.extraction.extract_every),
     )
 
 

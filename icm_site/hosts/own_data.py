@@ -12,7 +12,7 @@ from icm_site.resident import place
 # and of migrations.
 BESIDE = (
     *("", "-wal", "-shm", "-journal", ".lock"),
-    *(place.ADDRESS_SUFFIX, place.LOCK_SUFFIX, ".backup-*"),
+    *(place.ADDRESS_SUFFIX, place.LOCK_SUFFIX, ".learning.lock", ".backup-*"),
 )
 IN_DATA = ("secret_key", "trusted.json")
 IN_CACHE = ("models/**/*", "bench/**/*", "*.log", "*.log.*")

@@ -39,13 +39,20 @@ def start(database: str, env: Mapping[str, str]) -> bool:
     own["ICM_WORKER"] = "1"
     command = [sys.executable, "-P", LAUNCHER, database]
     try:
-        _spawn(command, own)
+        spawn(command, own)
     except OSError:
         return False
     return True
 
 
-def _spawn(command: list[str], env: dict[str, str]) -> None:
+def spawn(
+    command: list[str], env: Mapping[str, str], *, stdin: int | None = None
+) -> None:
+    """Start a process that outlives this one and shares no stream with it.
+
+    `stdin`: a descriptor that it is to read from, else it reads nothing. Raises
+    OSError.
+    """
     if sys.platform == "win32":
         import subprocess
 
@@ -54,7 +61,7 @@ def _spawn(command: list[str], env: dict[str, str]) -> None:
         subprocess.Popen(
             command,
             env=env,
-            stdin=nothing,
+            stdin=nothing if stdin is None else stdin,
             stdout=nothing,
             stderr=nothing,
             creationflags=flags,
@@ -63,5 +70,9 @@ def _spawn(command: list[str], env: dict[str, str]) -> None:
         return
     # The resident leaves the session by itself; no client's stream may stay open in
     # it, or whoever reads that stream would wait for its end.
-    null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
-    os.posix_spawn(command[0], command, env, file_actions=null)
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+        (os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)
+    ]
+    if stdin is not None:
+        actions[0] = (os.POSIX_SPAWN_DUP2, stdin, 0)
+    os.posix_spawn(command[0], command, env, file_actions=actions)

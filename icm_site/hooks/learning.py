@@ -1,0 +1,114 @@
+"""Facts out of what a hook handed over: in the resident, or in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from icm_site import conf
+from icm_site.caller import Caller
+from icm_site.errors import IcmError, InvalidInput
+
+if TYPE_CHECKING:
+    from icm_site.hooks.capture import Job
+    from memories.capture import Captured
+    from memories.transcripts import Turn
+
+logger = logging.getLogger(__name__)
+
+LOCK_SUFFIX = ".learning.lock"
+# How long one process waits for another to be done with the same database.
+WAIT_SECONDS = 600.0
+
+
+def learn(job: Job) -> Captured:
+    """Store what is worth it; the database is ready and the configuration in force.
+
+    Nothing of a transcript that is gone, or is none.
+    """
+    from memories import capture
+    from memories.origin import source_details
+
+    verb = job.get("verb", "")
+    try:
+        said = READ[verb](job)
+    except InvalidInput as error:
+        logger.debug("nothing is learned: %s", error)
+        return capture.Captured()
+
+    cwd = job.get("cwd", "")
+    caller = Caller(
+        surface="hook",
+        origin="hook",
+        host=job.get("host", ""),
+        agent_session=job.get("session", ""),
+        cwd=cwd,
+        project=job.get("project", ""),
+        details=source_details(cwd) if cwd else {},
+    )
+    return capture.capture_unattended(said, caller=caller, store_raw=verb != "post")
+
+
+def _output(job: Job) -> list[Turn]:
+    from memories.transcripts import Turn
+
+    return [Turn("tool", job["text"])]
+
+
+def _last_words(job: Job) -> list[Turn]:
+    from memories import transcripts
+
+    return transcripts.last_words(transcripts.read_text(job["transcript"]))
+
+
+def _session(job: Job) -> list[Turn]:
+    from memories import transcripts
+
+    return transcripts.read_file(job["transcript"])
+
+
+READ: Mapping[str, Callable[[Job], list[Turn]]] = {
+    "post": _output,
+    "compact": _last_words,
+    "end": _session,
+}
+
+
+def main() -> int:
+    """Do the job on standard input, apart from whoever started this process."""
+    if hasattr(os, "setsid"):
+        with suppress(OSError):  # it leads a session of its own already
+            os.setsid()
+        os.nice(10)
+    job = json.loads(sys.stdin.buffer.read())
+    cwd = job.get("cwd") or os.sep
+    config = _configuration(cwd)
+    conf.use(config)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+    import django
+
+    django.setup()
+    from filelock import FileLock
+
+    from icm_site import database
+
+    # One at a time: each may load a model.
+    lock = FileLock(Path(f"{config.database_path}{LOCK_SUFFIX}"), mode=0o600)
+    with lock.acquire(timeout=WAIT_SECONDS):
+        database.ready()
+        learn(job)
+    return 0
+
+
+def _configuration(cwd: str) -> conf.Config:
+    try:
+        return conf.load(os.environ, cwd)
+    except IcmError:
+        # A file with a mistake in it: `icm config` says so.
+        return conf.load(os.environ, cwd, files=False)
