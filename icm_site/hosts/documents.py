@@ -19,5 +19,8 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def encode(mark: str, text: str) -> bytes:
-    """The bytes of a text with its mark."""
-    return (mark + text).encode("utf-8")
+    """The bytes of a text with its mark; raises WrongShape."""
+    try:
+        return (mark + text).encode("utf-8")
+    except UnicodeEncodeError:
+        raise WrongShape("the path of this program is not UTF-8") from None

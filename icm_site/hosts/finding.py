@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from icm_site import git
-from icm_site.hosts import places
+from icm_site.hosts import places, writing
 from icm_site.hosts.catalog import TOOLS
 from icm_site.hosts.edits import Item
 from icm_site.hosts.shapes import Setup, Target, Tool
@@ -50,7 +50,7 @@ class Skipped(NamedTuple):
 
 def is_here(tool: Tool, machine: Machine) -> bool:
     """Whether a tool is here: its program on PATH, or a folder of its own."""
-    if any(machine.path(folder).exists() for folder in tool.folders):
+    if any(writing.is_there(machine.path(folder)) for folder in tool.folders):
         return True
     return bool(
         tool.programs
@@ -87,13 +87,14 @@ def _applying(rows: list[Target], machine: Machine) -> list[Target]:
     for target in rows:
         if target.fallback and chosen:
             continue
-        if not target.folder or machine.path(target.folder).exists():
+        if not target.folder or writing.is_there(machine.path(target.folder)):
             chosen.append(target)
     return chosen or rows[:1]
 
 
 def _replaces(target: Target, machine: Machine) -> bool:
-    return machine.path(target.unless).exists() and not _file(target, machine).exists()
+    older = writing.is_there(machine.path(target.unless))
+    return older and not writing.is_there(_file(target, machine))
 
 
 def item(
@@ -117,7 +118,7 @@ def item(
 def _file(target: Target, machine: Machine) -> Path:
     places_of = [machine.path(file) for file in target.files]
     for place in places_of:
-        if place.is_file() and place.stat().st_size:
+        if writing.is_file(place) and place.stat().st_size:
             return place
     return places_of[-1]
 
@@ -128,5 +129,5 @@ def everywhere(setup: Setup, machine: Machine) -> Iterator[Item]:
         for target in tool.targets:
             for file in target.files:
                 path = machine.path(file)
-                if path.is_file():
+                if writing.is_file(path):
                     yield item(tool, target, setup, machine, path)

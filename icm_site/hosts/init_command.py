@@ -44,6 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.platform,
         codex_post=given.codex_post,
         project=given.per_project,
+        env=env,
     )
     known = manifest.load(paths.data_dir(env))
     found: list[Item | Skipped] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from icm_site import paths
+from icm_site.hosts import writing
 
 
 class Root(NamedTuple):
@@ -124,7 +125,7 @@ def on_path(
                 place = Path(folder) / f"{name}{ending}"
                 if (
                     folder
-                    and place.is_file()
+                    and writing.is_file(place)
                     and (windows or os.access(place, os.X_OK))
                 ):
                     return place

@@ -55,7 +55,7 @@ def disabling(known: Manifest, setup: Setup, machine: Machine) -> list[Step]:
     steps = []
     for path, parts in found.items():
         hooks = [part for part in parts if part.mode == "hook"]
-        if hooks and path.is_file():
+        if hooks and writing.is_file(path):
             steps.append(_edited(path, hooks, known.get(path)))
     return [step for step in steps if step.state != UNCHANGED]
 
@@ -83,7 +83,7 @@ def _listed(
 
 
 def _all(record: Record) -> tuple[Path, ...]:
-    return tuple(place for place in map(Path, record.backups) if place.is_file())
+    return tuple(place for place in map(Path, record.backups) if writing.is_file(place))
 
 
 def _copies(record: Record) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from icm_site.hosts import events, texts
@@ -20,6 +20,7 @@ class Setup(NamedTuple):
     system: str
     codex_post: bool = True
     project: bool = False
+    env: Mapping[str, str] = {}
 
 
 class Target(NamedTuple):
@@ -79,9 +80,17 @@ def kiro(setup: Setup) -> dict[str, Any]:
     return {**plain(setup), "disabled": False, "autoApprove": []}
 
 
+# Copilot CLI gives a server PATH alone; these tell where our files lie.
+PASSED = (
+    *("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"),
+    *("USERPROFILE", "LOCALAPPDATA", "APPDATA", "SystemRoot"),
+)
+
+
 def copilot(setup: Setup) -> dict[str, Any]:
     """With the type and the tools that Copilot CLI demands."""
-    return {"type": "local", **plain(setup), "tools": ["*"]}
+    env = {name: setup.env[name] for name in PASSED if setup.env.get(name)}
+    return {"type": "local", **plain(setup), "env": env, "tools": ["*"]}
 
 
 def in_one_list(setup: Setup) -> dict[str, Any]:

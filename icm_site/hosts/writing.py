@@ -26,6 +26,17 @@ def read(path: Path) -> bytes | None:
         raise Unavailable(f"{path} cannot be read: {error.strerror}") from error
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something; what may not be looked at counts as not there."""
+    # Path.exists raises where a folder may not be entered.
+    return os.path.exists(path)  # noqa: PTH110
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file, as `is_there`."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def real(path: Path) -> Path:
     """The file behind links; the end of a dangling link is where it points to."""
     return Path(os.path.realpath(path))
@@ -77,7 +88,7 @@ def _take_over(target: Path, partial: Path, mode: int | None) -> None:
 
 def missing_folders(path: Path) -> list[Path]:
     """The folders above a file that are not there, outermost first."""
-    return [place for place in path.parents if not place.exists()][::-1]
+    return [place for place in path.parents if not is_there(place)][::-1]
 
 
 def make_folders(path: Path) -> None:

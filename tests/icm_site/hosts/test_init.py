@@ -487,3 +487,41 @@ def test_files_of_the_project_are_written_only_on_request(tmp_path: Path) -> Non
     ]
     made.uninstall()
     assert list(work.iterdir()) == []
+
+
+def test_copilot_passes_on_the_variables_that_place_our_files(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path, XDG_DATA_HOME="/data")
+    made = made._replace(setup=made.setup._replace(env=made.machine.env))
+    made.init(modes=("mcp",))
+    env = read(made.machine.path("{copilot}/mcp-config.json"))["mcpServers"]["icm"][
+        "env"
+    ]
+    assert env == {"HOME": made.machine.env["HOME"], "XDG_DATA_HOME": "/data",
+                   "USERPROFILE": made.machine.env["HOME"]}  # fmt: skip
+    made.uninstall()
+
+
+def test_a_program_in_a_folder_that_is_not_utf8_is_said_and_nothing_written(
+    tmp_path: Path,
+) -> None:
+    made = homes.with_all_tools(tmp_path)
+    before = made.snapshot()
+    odd = made.setup.program._replace(icm="/opt/\udcff/icm")
+    made = made._replace(setup=made.setup._replace(program=odd))
+    lines = made.init(modes=("mcp",)).lines
+    assert {line.state for line in lines if line.item.kind == "json"} == {BAD}
+    made.uninstall()
+    assert made.snapshot() == before
+
+
+def test_links_that_lead_nowhere_are_named_or_followed(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    loop = made.machine.path("{claude-json}")
+    loop.symlink_to(loop)
+    dangling = made.machine.path("{cursor}/mcp.json")
+    dangling.symlink_to(tmp_path / "later.json")
+    (bad,) = [line for line in made.init().lines if line.state == BAD]
+    assert bad.item.path == loop
+    assert dangling.is_symlink() and "icm" in (tmp_path / "later.json").read_text()
+    made.uninstall()
+    assert dangling.is_symlink() and not (tmp_path / "later.json").exists()
