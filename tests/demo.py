@@ -36,6 +36,7 @@ def main() -> None:
     import django
 
     django.setup()
+    from django.db import transaction
     from django.utils import timezone
 
     from icm_site import database
@@ -43,11 +44,13 @@ def main() -> None:
     database.ready()
     now = timezone.now()
     chance = random.Random(7)
-    _memories(now, chance)
-    _review(now)
-    _feedback(now)
-    _hooks(now, chance)
-    _memoir(now, chance)
+    # One commit: each of a thousand would wait for the disk.
+    with transaction.atomic():
+        _memories(now, chance)
+        _review(now)
+        _feedback(now)
+        _hooks(now, chance)
+        _memoir(now, chance)
 
 
 def _memories(now: datetime, chance: random.Random) -> None:

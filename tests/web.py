@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,3 +150,11 @@ def wait_for(path: Path, text: str, *, seconds: float = 10.0) -> None:
     while text not in path.read_text():
         assert time.monotonic() < end, path.read_text()
         time.sleep(0.05)
+
+
+def password_in(server: Server) -> str:
+    """The password that a first start showed."""
+    wait_for(server.log, "password")
+    found = re.search(r"as owner with the password (\S+)", server.log.read_text())
+    assert found is not None
+    return found[1]

@@ -17,9 +17,8 @@ from django.test import override_settings
 
 from icm_site import owner
 from icm_site.errors import NotFound
-from tests import browser
 from tests.conftest import PROJECT, Run
-from tests.web import Server, command, serving, wait_for
+from tests.web import Server, command, password_in, serving
 
 PAGES = [PROJECT / "docs" / "http.md", PROJECT / "README.md"]
 FACT = "The shop runs on Postgres 16."
@@ -56,13 +55,6 @@ def ask(
 
 def host_of(server: Server) -> str:
     return server.address.removeprefix("http://")
-
-
-def password_in(server: Server) -> str:
-    wait_for(server.log, "password")
-    found = re.search(r"as owner with the password (\S+)", server.log.read_text())
-    assert found is not None
-    return found[1]
 
 
 @pytest.mark.slow
@@ -198,37 +190,3 @@ def test_the_examples_with_curl_work(page: Path, server: Server) -> None:
         )
         assert done.returncode == 0, (block, done.stdout, done.stderr)
         assert "error" not in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
-def test_a_person_logs_in_finds_corrects_and_forgets(
-    server: Server, tmp_path: Path
-) -> None:
-    with browser.Browser(browser.find() or "", tmp_path / "profile") as page:
-        page.window(1280, 800)
-        page.open(f"{server.address}/")
-        page.submit(username="owner", password=password_in(server))
-        page.open(f"{server.address}/admin/memories/memory/add/")
-        page.submit(topic="errors-shop", summary="<script>document.title='x'</script>")
-        page.open(f"{server.address}/admin/memories/memory/?q=script")
-        assert page.run("document.querySelectorAll('.field-text').length") == 1
-        assert "<script>" in page.run("document.querySelector('.field-text').innerText")
-        page.open(page.run("document.querySelector('.field-text a').href"))
-        page.submit(topic="errors-shop", summary="The pool has 5 connections.")
-        assert "changed successfully" in page.run("document.body.innerText")
-        page.open(f"{server.address}/admin/memories/memory/?q=pool")
-        page.open(page.run("document.querySelector('.field-text a').href"))
-        assert "summary: <script>" in page.run("document.body.innerText")
-        page.open(page.run("document.querySelector('.forget').href"))
-        page.submit(post="yes")
-        assert "1 memory is hidden" in page.run("document.body.innerText")
-        page.open(f"{server.address}/ops/docs")
-        page.open(f"{server.address}/api/memories/")
-        page.picture(tmp_path / "page.png")
-    own = (server.address, "data:")
-    assert [text for text in page.requested if not text.startswith(own)] == []
-    # Swagger tries whether handlers inside the page are allowed; they are not.
-    loud = [text for text in page.complaints if "inline event handler" not in text]
-    assert loud == []
-    assert (tmp_path / "page.png").stat().st_size > 10_000

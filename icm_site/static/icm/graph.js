@@ -49,6 +49,7 @@ function say(text, back) {
 
 async function send(body) {
   let answer, data;
+  say("…");
   try {
     answer = await fetch(app.dataset.write, {
       method: "POST", body: JSON.stringify(body),
