@@ -27,6 +27,7 @@ from memories.admin.past import OPERATIONS
 from memories.models import (
     Change,
     HookEvent,
+    HookShown,
     Memory,
     MemoryHash,
     MemoryLink,
@@ -308,6 +309,22 @@ class HookEventAdmin(ReadOnlyAdmin):
         column("injected", _("injected"), shown=_injected),
     )
     readonly_fields = fields
+
+
+@admin.register(HookShown)
+class HookShownAdmin(ReadOnlyAdmin):
+    """What each session has seen already, and so is not shown again."""
+
+    list_display = (
+        column("at", _("when"), shown=when("at")),
+        column("agent_session", _("session")),
+        column(
+            "memory", _("memory"), order="memory_id", shown=lambda r: linked(r.memory)
+        ),
+        column("tokens", _("tokens")),
+    )
+    list_select_related = ("memory",)
+    ordering = ("-id",)
 
 
 @admin.register(Token)

@@ -13,6 +13,7 @@ WORDS = (
     *(_("memories"), _("changes"), _("memory revisions"), _("suggestions")),
     *(_("memory usages"), _("memory marks"), _("memory links"), _("memory vectors")),
     *(_("memory hashes"), _("projects"), _("metadata"), _("hook events")),
+    *(_("hook showns"),),
     *(_("tokens"), _("memoirs"), _("concepts"), _("concept links")),
     *(_("concept revisions"), _("feedback")),
 )

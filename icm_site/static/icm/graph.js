@@ -32,7 +32,8 @@ function look() {
       "target-arrow-shape": "triangle", "curve-style": "bezier", "arrow-scale": 0.8,
       label: "data(relation)", "font-size": 8, color: ink, "text-rotation": "autorotate",
       "min-zoomed-font-size": 9, "text-opacity": 0.8 } },
-    { selector: ".found", style: { "border-width": 4, "border-color": "#6366f1" } },
+    { selector: ".found", style: {
+      "border-width": 4, "border-color": "#6366f1", "min-zoomed-font-size": 0, "font-size": 17 } },
     { selector: ".faded", style: { opacity: 0.15 } },
     { selector: ":selected", style: {
       width: 44, height: 44, "border-width": 5, "border-color": "#6366f1", "z-index": 9,
