@@ -17,6 +17,8 @@ import pytest
 from tests.conftest import PROJECT
 from tests.icm_site.hooks.hooking import context
 
+pytestmark = pytest.mark.slow
+
 CLIENT = PROJECT / "icm_site/hook_client.py"
 WAIT_SECONDS = 120
 SESSION = "5d0b7c1e-3f0a-4d8e-9a51-0c7f4e2b9d10"
@@ -199,6 +201,7 @@ def test_compaction_and_tools_are_learned_from_without_a_resident(
             "first",
             hook_event_name="PostToolUse",
             tool_name="Bash",
+            tool_use_id=f"toolu_{number}",
             tool_input={"command": "pytest"},
             tool_response={
                 "stdout": f"FAILED tests/test_{number}.py::test_tea - KeyError: 'milk'"
