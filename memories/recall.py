@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -78,13 +78,14 @@ def recall(
     engine: str = "default",
     now: datetime | None = None,
     count: bool = True,
+    without: Collection[str] = (),
 ) -> Answer:
     """The memories that answer a query, best first.
 
     `project` empty or None means all projects; `max_tokens` (4 characters each)
     replaces `limit`. `min_relevance` leaves out what has hardly to do with the query.
     Without `now`, periods in the query are those of the user's clock. With `count`, the
-    rows shown count as accessed, best effort.
+    rows shown count as accessed, best effort. `without`: see search.find.
     """
     wanted = BUDGET_LIMIT if max_tokens is not None else limit
     aliases = conf.current().projects.aliases
@@ -93,7 +94,8 @@ def recall(
     if count:
         afterwards.do(partial(decay.run_if_due, now=moment))
     floors = (min_score, min_relevance)
-    hits = _find(query, topic, keyword, project, wanted, floors, engine, now)
+    ways = (engine, now, without)
+    hits = _find(query, topic, keyword, project, wanted, floors, ways)
     answer = _load(hits)
     if max_tokens is not None:
         texts = [_rendered(hit.memory) for hit in answer]
@@ -113,9 +115,9 @@ def _find(
     project: str | None,
     limit: int,
     floors: tuple[float, float],
-    engine: str,
-    now: datetime | None,
+    ways: tuple[str, datetime | None, Collection[str]],
 ) -> list[Hit]:
+    engine, now, without = ways
     raw = raw_connection()
     vector, vectors = by_meaning(query)
     marked = conf.current().feedback.affects_recall and marks.exist(raw)
@@ -133,6 +135,7 @@ def _find(
         words=words(),
         marked=marked,
         now=now,
+        without=without,
     )
     near = _neighbours(raw, hits, allowed, limit, floors)
     if marked and near:

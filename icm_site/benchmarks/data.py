@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +57,8 @@ class Evaluation:
     queries: tuple[Query, ...]
     split: str = ""
     lang: str = ""
+    # Questions about something else; see `with_foreign`.
+    foreign: tuple[Query, ...] = ()
 
     @property
     def key(self) -> str:
@@ -93,6 +95,29 @@ class Evaluation:
     def limited(self, queries: int) -> Evaluation:
         """The same corpus with its first queries alone."""
         return replace(self, queries=self.queries[:queries])
+
+
+def with_foreign(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """Each with the questions of the one before it in its group, the first of the last.
+
+    In other words: each question is also asked of the next evaluation. A group of one
+    stays as it is.
+    """
+    groups: dict[str, list[Evaluation]] = {}
+    for evaluation in evaluations:
+        groups.setdefault(evaluation.group, []).append(evaluation)
+    before = {
+        evaluation.key: group[place - 1]
+        for group in groups.values()
+        for place, evaluation in enumerate(group)
+        if len(group) > 1
+    }
+    return [
+        replace(evaluation, foreign=before[evaluation.key].queries)
+        if evaluation.key in before
+        else evaluation
+        for evaluation in evaluations
+    ]
 
 
 _EVALUATION = TypeAdapter(Evaluation)

@@ -73,7 +73,7 @@ def _totals(
     evaluations: Sequence[Evaluation], systems: Sequence[System]
 ) -> dict[Step, int]:
     texts = sum(len(evaluation.corpus) for evaluation in evaluations)
-    queries = sum(len(evaluation.queries) for evaluation in evaluations)
+    queries = sum(len(each.queries) + len(each.foreign) for each in evaluations)
     embeds = any(system.model for system in systems)
     return {
         "store": texts,

@@ -6,16 +6,28 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import django
 
 from icm_site import __version__
 from icm_site.arguments import Parser
-from icm_site.benchmarks import data, quality_figures, quality_report
+from icm_site.benchmarks import (
+    abstention,
+    data,
+    quality_figures,
+    quality_report,
+    saved_runs,
+)
 from icm_site.benchmarks.parallel import measure
-from icm_site.benchmarks.systems import Outcome, System, with_model, words
+from icm_site.benchmarks.systems import (
+    Outcome,
+    System,
+    ablation,
+    with_model,
+    words,
+)
 from icm_site.command_line import show
 from icm_site.errors import Unavailable
 from memories import embedder
@@ -45,24 +57,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     evaluations = data.read(options.path)
     if options.limit is not None:
         evaluations = [each.limited(options.limit) for each in evaluations]
+    if options.compare:
+        _report(saved_runs.compared(evaluations, options.compare), options)
+        return 0
+    if options.abstain:
+        evaluations = data.with_foreign(evaluations)
     systems, model = _systems(options)
     outcomes = measure(
         evaluations, systems, jobs=options.jobs, sessions=not options.no_sessions
     )
     if unembedded := sum(outcome.unembedded for outcome in outcomes):
         print(f"the model failed on {unembedded} texts", file=sys.stderr)
+    _report(outcomes, options, model=model)
+    if options.run:
+        _write(options.run, "".join(saved_runs.lines(outcomes, _chosen(systems))))
+    return 0
+
+
+def _report(
+    outcomes: Sequence[Outcome], options: argparse.Namespace, *, model: str = ""
+) -> None:
+    """Print the tables, and write them as JSON where that is asked for."""
     lines = quality_figures.figures(outcomes, sessions_only=options.grain_sessions)
-    for title, table in quality_report.tables(lines, by_kind=options.by_kind):
+    silent = abstention.abstentions(outcomes)
+    tables = quality_report.tables(lines, silent, by_kind=options.by_kind)
+    for title, table in tables:
         show(f"\n{title}\n")
         show(table)
     if options.json:
-        report = quality_report.as_json(lines, version=__version__, model=model)
+        report = quality_report.as_json(lines, silent, version=__version__, model=model)
         _write(options.json, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    if options.run:
-        # With several fusions it is the default one, which comes first.
-        system = systems[min(1, len(systems) - 1)]
-        _write(options.run, "".join(_rankings(outcomes, system)))
-    return 0
+
+
+def _chosen(systems: Sequence[System]) -> System:
+    """The one whose rankings are written: the default fusion, nothing left out."""
+    compared = [each for each in systems if not each.without]
+    return compared[min(1, len(compared) - 1)]
 
 
 def _parser() -> Parser:
@@ -77,6 +107,15 @@ def _parser() -> Parser:
     add("--no-model", action="store_true", help="words alone")
     add("--engine", choices=ENGINES, default="default", help="fusion with the model")
     add("--engines", action="store_true", help="compare all fusions")
+    add("--ablate", action="store_true", help="leave out each arm in turn")
+    add("--abstain", action="store_true", help="ask the next file's texts as well")
+    add(
+        "--compare",
+        nargs=2,
+        metavar=("A", "B"),
+        type=Path,
+        help="compare two files written by --run",
+    )
     add("--limit", metavar="N", type=_positive, help="first N queries of each file")
     add("--by-kind", action="store_true", help="a line for each kind of query too")
     add("--grain-sessions", action="store_true", help="judge sessions alone")
@@ -97,28 +136,16 @@ def _positive(text: str) -> int:
 def _systems(options: argparse.Namespace) -> tuple[list[System], str]:
     """What is compared, and the model's name; a missing model is said on stderr."""
     if options.no_model:
-        return [words(options.engine)], ""
+        return ablation(model=False) if options.ablate else [words(options.engine)], ""
     status = embedder.status(embedder.configured())
     if not status.available:
         print(f"words alone: {status.reason}", file=sys.stderr)
-        return [words(options.engine)], ""
+        return ablation(model=False) if options.ablate else [words(options.engine)], ""
+    if options.ablate:
+        return ablation(model=True), status.name
     if options.engines:
         return [words(), *map(with_model, ENGINES)], status.name
     return [words(options.engine), with_model(options.engine)], status.name
-
-
-def _rankings(outcomes: Iterable[Outcome], system: System) -> Iterable[str]:
-    """A line for each query: {"corpus", "query", "ranking"}."""
-    for outcome in outcomes:
-        evaluation = outcome.evaluation
-        found = outcome.found[system.name]
-        for query, answer in zip(evaluation.queries, found, strict=True):
-            row = {
-                "corpus": evaluation.key,
-                "query": query.id,
-                "ranking": answer.ranking,
-            }
-            yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _write(file: Path, text: str) -> None:

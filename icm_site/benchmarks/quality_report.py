@@ -10,20 +10,31 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from icm_site.benchmarks.abstention import Abstention
 from icm_site.benchmarks.quality_figures import Figures
 from icm_site.benchmarks.scoring import FORBIDDEN_CUT, METRICS, Difference, Spread
+from memories.rank import HOOK_FLOOR
+
+# What the first system is called in a sentence.
+BASES = {"words": "words alone", "all": "all arms"}
 
 
-def tables(lines: Sequence[Figures], *, by_kind: bool) -> list[tuple[str, Table]]:
+def tables(
+    lines: Sequence[Figures], silent: Sequence[Abstention] = (), *, by_kind: bool
+) -> list[tuple[str, Table]]:
     """Title and table of each part of the report that has something to say."""
     parts = [("Retrieval quality", _metrics(lines, by_kind=by_kind))]
     if any(line.differences for line in lines):
-        title = "Difference to words alone, with its 95 % interval"
+        first = lines[0].system
+        title = f"Difference to {BASES.get(first, first)}, with its 95 % interval"
         parts.append((title, _differences(lines)))
     # Judging by sessions changes no score.
     scored = [line for line in lines if line.abstentions and not line.by_session]
     if scored:
         parts.append(("Score of the first hit", _scores(scored)))
+    if silent:
+        title = f"Answered from relevance {HOOK_FLOOR:g} on"
+        parts.append((title, _silences(silent)))
     return parts
 
 
@@ -81,6 +92,25 @@ def _scores(lines: Sequence[Figures]) -> Table:
     return table
 
 
+def _silences(lines: Sequence[Abstention]) -> Table:
+    numbers = ["own", "answered", "foreign", "answered", "AUC", "traps", "answered"]
+    table = _table(["set", "system"], numbers)
+    for line in lines:
+        traps, share = line.traps
+        table.add_row(
+            line.group,
+            line.system,
+            str(line.own),
+            number(line.own_answered),
+            str(line.foreign),
+            number(line.foreign_answered),
+            number(line.auc),
+            str(traps),
+            number(share),
+        )
+    return table
+
+
 def _spread(spread: Spread) -> Iterable[str]:
     yield str(spread.count)
     yield from map(number, (spread.p10, spread.median, spread.p90))
@@ -91,9 +121,13 @@ def number(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def as_json(lines: Sequence[Figures], **facts: object) -> dict[str, Any]:
+def as_json(
+    lines: Sequence[Figures], silent: Sequence[Abstention] = (), **facts: object
+) -> dict[str, Any]:
     """The whole report as JSON values; a figure that does not exist is null."""
-    return {**facts, "figures": [_without_nan(_figures(line)) for line in lines]}
+    abstention = [_without_nan(asdict(line)) for line in silent]
+    figures = [_without_nan(_figures(line)) for line in lines]
+    return {**facts, "figures": figures, "abstention": abstention}
 
 
 def _figures(line: Figures) -> dict[str, Any]:

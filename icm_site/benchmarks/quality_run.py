@@ -41,6 +41,7 @@ def run(
     InvalidInput for a text that cannot be stored, Unavailable without the model.
     """
     found: dict[str, tuple[Found, ...]] = {}
+    strangers: dict[str, tuple[Found, ...]] = {}
     unembedded = 0
     with own_database(path), cached_models(vectors):
         session_of = evaluation.sessions() if sessions else {}
@@ -49,10 +50,16 @@ def run(
             with _model_switched(on=system.model):
                 if system.model:
                     unembedded = _embed_all(tick)
-                found[system.name] = tuple(
-                    _ask(query, system, documents, tick) for query in evaluation.queries
-                )
-    return Outcome(evaluation=evaluation, found=found, unembedded=unembedded)
+                for answers, queries in (
+                    (found, evaluation.queries),
+                    (strangers, evaluation.foreign),
+                ):
+                    answers[system.name] = tuple(
+                        _ask(query, system, documents, tick) for query in queries
+                    )
+    return Outcome(
+        evaluation=evaluation, found=found, strangers=strangers, unembedded=unembedded
+    )
 
 
 @contextmanager
@@ -138,9 +145,18 @@ def _embed_all(tick: Tick) -> int:
 
 def _ask(query: Query, system: System, documents: Documents, tick: Tick) -> Found:
     answer = recall.recall(
-        query=query.text, limit=DEPTH, engine=system.engine, count=False
+        query=query.text,
+        limit=DEPTH,
+        engine=system.engine,
+        count=False,
+        without=system.without,
     )
     tick("ask", 1)
     ranking = [key for hit in answer.hits for key in documents[hit.memory.pk]]
-    score = answer.hits[0].score if answer.hits else 0.0
-    return Found(ranking=tuple(ranking[:DEPTH]), score=score)
+    if not answer.hits:
+        return Found(ranking=(), score=0.0)
+    return Found(
+        ranking=tuple(ranking[:DEPTH]),
+        score=answer.hits[0].score,
+        relevance=max(hit.relevance for hit in answer.hits),
+    )

@@ -251,6 +251,8 @@ def test_the_command_prints_tables_and_writes_rankings(
         "corpus": "dev/locomo/talk.turn",
         "query": "q1",
         "ranking": ["D2:1"],
+        "score": first["score"],
+        "relevance": first["relevance"],
     }
     assert len(json.loads(report.read_text("utf-8"))["figures"]) == 2
     assert not (tmp_path / "icm.sqlite3").exists()
