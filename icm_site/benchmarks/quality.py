@@ -16,6 +16,7 @@ from icm_site.arguments import Parser
 from icm_site.benchmarks import (
     abstention,
     data,
+    plots,
     quality_figures,
     quality_report,
     saved_runs,
@@ -54,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(stop.code or 0)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
     django.setup()
+    plots.checked(options.plot)
     evaluations = data.read(options.path)
     if options.limit is not None:
         evaluations = [each.limited(options.limit) for each in evaluations]
@@ -84,6 +86,7 @@ def _report(
     for title, table in tables:
         show(f"\n{title}\n")
         show(table)
+    plots.save(options.plot, quality_report.charts(lines))
     if options.json:
         report = quality_report.as_json(lines, silent, version=__version__, model=model)
         _write(options.json, json.dumps(report, indent=1, ensure_ascii=False) + "\n")
@@ -121,6 +124,7 @@ def _parser() -> Parser:
     add("--grain-sessions", action="store_true", help="judge sessions alone")
     add("--no-sessions", action="store_true", help="store no agent sessions")
     add("--json", metavar="FILE", type=Path, help="write all figures as JSON")
+    add("--plot", metavar="FILE", help="draw the main figures (.png or .svg)")
     add("--run", metavar="FILE", type=Path, help="write the rankings as JSON lines")
     jobs = min(2, os.cpu_count() or 1)
     add("--jobs", metavar="N", type=_positive, default=jobs, help="processes at a time")

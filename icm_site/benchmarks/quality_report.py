@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 
 from icm_site.benchmarks.abstention import Abstention
+from icm_site.benchmarks.plots import Bars
 from icm_site.benchmarks.quality_figures import Figures
 from icm_site.benchmarks.scoring import FORBIDDEN_CUT, METRICS, Difference, Spread
 from memories.rank import HOOK_FLOOR
@@ -109,6 +110,18 @@ def _silences(lines: Sequence[Abstention]) -> Table:
             number(share),
         )
     return table
+
+
+def charts(lines: Sequence[Figures]) -> list[Bars]:
+    """R@10, by session any@10, of each system: a chart for each group."""
+    groups: dict[tuple[str, str], dict[str, float]] = {}
+    for line in lines:
+        metric = "any@10" if line.by_session else "R@10"
+        groups.setdefault((line.group, metric), {})[line.system] = line.means[metric]
+    return [
+        Bars(title=name, unit=metric, values=values)
+        for (name, metric), values in groups.items()
+    ]
 
 
 def _spread(spread: Spread) -> Iterable[str]:

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from icm_site.benchmarks import data, quality_run, saved_runs
+from icm_site.benchmarks import (
+    data,
+    quality_figures,
+    quality_report,
+    quality_run,
+    saved_runs,
+)
 from icm_site.benchmarks.abstention import abstentions
 from icm_site.benchmarks.data import Document, Evaluation, Query
 from icm_site.benchmarks.systems import Found, Outcome, ablation, words
@@ -103,7 +109,9 @@ def write_run(file: Path, rankings: dict[str, list[str]]) -> Path:
 @pytest.fixture
 def runs(tmp_path: Path) -> tuple[Path, Path, Path]:
     path = tmp_path / "one.json"
-    queries = [{"id": f"q{n}", "text": "lake", "relevant": ["D1:1"]} for n in range(40)]
+    queries: list[dict[str, Any]] = [
+        {"id": f"q{n}", "text": "lake", "relevant": ["D1:1"]} for n in range(40)
+    ]
     corpus = [{"id": "D1:1", "text": "A lake."}, {"id": "D1:2", "text": "A sea."}]
     value = {"name": "one.turn", "set": "talks", "split": "dev", "corpus": corpus}
     path.write_text(json.dumps(value | {"queries": queries}), "utf-8")
@@ -166,3 +174,21 @@ def test_a_saved_run_holds_score_and_relevance() -> None:
         "score": 0.25,
         "relevance": 0.75,
     }
+
+
+def test_a_chart_of_each_group_shows_its_systems(
+    runs: tuple[Path, Path, Path],
+) -> None:
+    path, before, after = runs
+    outcomes = saved_runs.compared(data.read(path), [before, after])
+    (chart,) = quality_report.charts(quality_figures.figures(outcomes))
+    assert (chart.title, chart.unit) == ("dev/talks/turn", "R@10")
+    assert chart.values == {"before": 0.0, "after": 1.0}
+
+
+def test_a_plot_of_another_kind_is_refused_before_anything_is_measured(
+    runs: tuple[Path, Path, Path], icm: Icm
+) -> None:
+    done = icm("bench-quality", str(runs[0]), "--plot", "figures.gif", **SETTINGS)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "a .png or an .svg file" in done.stderr
