@@ -2,6 +2,7 @@
 
 import pytest
 
+from icm_site import text
 from memories import rank, recall, relevance
 from memories.words import Words
 from tests.factories import make_memory
@@ -15,6 +16,7 @@ from tests.factories import make_memory
         ("is Melanie's dog 7 years old", ["Melanie", "7"]),
         ("why does getUser fail in utf8_text", ["getUser", "utf8_text"]),
         ("fix README and the API", ["README", "API"]),
+        ("- Ask Nora. Then “Max”\nPlease do", ["Nora", "Max"]),
         ("thanks, now run the tests", []),
         ("", []),
     ],
@@ -23,6 +25,11 @@ def test_names_and_numbers_are_told_by_their_spelling(
     query: str, names: list[str]
 ) -> None:
     assert relevance.names_in(query) == names
+
+
+def test_errands_are_in_the_form_of_the_index() -> None:
+    said = "continue, thanks, run the tests again, please fix this error"
+    assert relevance.ERRANDS.issuperset(text.search_words(said))
 
 
 def words(holders: dict[str, int]) -> Words:
