@@ -191,6 +191,7 @@ class MemoryHash(models.Model):
 
     class Meta:
         db_table = "memory_hashes"
+        verbose_name_plural = "memory hashes"
 
     def __str__(self) -> str:
         return self.summary_hash

@@ -170,4 +170,4 @@ def test_the_installed_program_opens_a_page_of_its_own(
 ) -> None:
     done = run(sys.executable, "-c", OPEN_LOGIN, cwd=tmp_path, env=elsewhere)
     assert done.stdout.startswith("200 ")
-    assert "ICM memory" in done.stdout
+    assert "ICM <span>memory</span>" in done.stdout
