@@ -45,6 +45,7 @@ KIND_SIGNALS = (
         words="""
         prefer, prefers, preferred, preference, preferences, rather than, would rather,
         i'd rather, she'd rather, he'd rather, they'd rather, we'd rather, likes,
+        always want, always wants, never want, never wants,
         like to have, loves, hates, dislike*, favorite, favourite, wants me to,
         wants us to, asked me to always, asked us to, insists on, fan of, can't stand,
         partial to, keen on, bevorzug*, lieber, mag es, zieht es vor, möchte immer,

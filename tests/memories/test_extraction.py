@@ -278,3 +278,8 @@ def test_scraps_are_not_kept(scrap: str) -> None:
 )
 def test_what_an_agent_says_without_a_subject_is_not_kept(sentence: str) -> None:
     assert extract(sentence, role="assistant") == []
+
+
+def test_what_a_person_always_wants_is_a_preference() -> None:
+    (fact,) = extract("I always want type hints in Python code.", role="user")
+    assert (fact.kind, fact.topic) == ("preference", "preferences")
