@@ -126,6 +126,12 @@ class Memory(models.Model):
                 fields=["topic_key", "state", "importance"], name="memories_topic_state"
             ),
             models.Index(fields=["created_at"], name="memories_created"),
+            models.Index(fields=["state", "updated_at"], name="memories_state_updated"),
+            # Holds all that lists and figures of topics ask for.
+            models.Index(
+                fields=["state", "topic_key", "topic", "importance"],
+                name="memories_state_topic",
+            ),
             models.Index(
                 fields=["occurred_at"],
                 name="memories_occurred",
@@ -178,6 +184,8 @@ class MemoryUsage(models.Model):
 
     class Meta:
         db_table = "memory_usage"
+        # None on weight: decay changes it in every row.
+        indexes = [models.Index(fields=["last_accessed"], name="memory_usage_accessed")]
 
     def __str__(self) -> str:
         return f"weight {self.weight:.3f}, {self.access_count} accesses"
@@ -276,6 +284,7 @@ class Change(models.Model):
     class Meta:
         db_table = "changes"
         ordering = ["-id"]
+        indexes = [models.Index(fields=["at"], name="changes_at")]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.ulid}"
