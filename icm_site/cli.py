@@ -198,6 +198,18 @@ def _backup(arguments: list[str]) -> int:
     return backup_main(arguments[1:])
 
 
+def _restore(arguments: list[str]) -> int:
+    from icm_site.restore_command import main as restore_main
+
+    return restore_main(arguments[1:])
+
+
+def _repair(arguments: list[str]) -> int:
+    from icm_site.repair_command import main as repair_main
+
+    return repair_main(arguments[1:])
+
+
 def _trust(arguments: list[str]) -> int:
     from icm_site.trust_command import main as trust_main
 
@@ -303,6 +315,8 @@ def _operation(arguments: list[str]) -> int:
 # Commands that are no operations; each imports what it needs by itself.
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "backup": _backup,
+    "restore": _restore,
+    "repair": _repair,
     "config": _config,
     "init": _init,
     "uninstall": _uninstall,

@@ -32,6 +32,8 @@ PIPE_WIDTH = 1000
 
 EPILOG = """other commands:
   backup          a consistent copy of the database
+  restore         put a copy in the place of the database
+  repair          make indexes anew; save what can be read of a damaged file
   serve           MCP server on standard input and output
   web             the admin pages and the HTTP interfaces, for this machine
   trust           let the .icm folder of a repository count

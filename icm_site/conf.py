@@ -15,6 +15,7 @@ from icm_site import paths
 from icm_site.conf_keys import (
     KEYS,
     SECTIONS,
+    Backup,
     Embeddings,
     Extraction,
     Feedback,
@@ -65,6 +66,7 @@ class Config:
 
     embeddings: Embeddings
     store: Store
+    backup: Backup
     memory: Memory
     recall: Recall
     wakeup: Wakeup

@@ -73,6 +73,21 @@ class Store:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Backup:
+    """Copies of the database that are made by themselves."""
+
+    every: float = key(
+        1.0,
+        "Days after which a changed database is copied beside itself; 0: never.",
+        low=0.0,
+        below=1e6,
+    )
+    keep: float = key(
+        5.0, "How many of these copies are kept; 0: all.", low=0.0, below=1e6
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """New memories and how they fade."""
 
@@ -271,6 +286,7 @@ class Key:
 SECTIONS: Mapping[str, type[Any]] = {
     "embeddings": Embeddings,
     "store": Store,
+    "backup": Backup,
     "memory": Memory,
     "recall": Recall,
     "wakeup": Wakeup,

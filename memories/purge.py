@@ -11,7 +11,7 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 
 from icm_site.errors import InvalidInput, Unavailable
-from icm_site.sqlite import failures
+from icm_site.sqlite import backup, failures
 from icm_site.text import QUERY_BYTES, normalise
 from memories import history, indexes, matrices, projects, validation
 from memories.models import (
@@ -177,7 +177,7 @@ def _empty_log() -> bool:
 def backups() -> list[str]:
     """Copies of this database that lie beside it."""
     path = Path(str(connection.settings_dict["NAME"]))
-    return sorted(str(file) for file in path.parent.glob(f"{path.name}.backup-*"))
+    return sorted(map(str, backup.copies(path)))
 
 
 def expire(*, keep_days: float, now: datetime) -> int:

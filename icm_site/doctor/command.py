@@ -89,16 +89,7 @@ def _findings() -> Iterator[Finding]:
 
 def _rebuild() -> None:
     """Raises what opening the database raises."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
-    import django
+    from icm_site import rebuilding
 
-    django.setup()
-    from icm_site import database
-    from memories import indexes
-
-    database.ready()
-    indexes.rebuild()
-    for index in database.TEXT_INDEXES:
-        index.rebuild()
-    database.close()
+    rebuilding.rebuild()
     print("The indexes were made anew.", file=sys.stderr)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
-from icm_site.sqlite import identity
+from icm_site.sqlite import backup, identity
 from icm_site.sqlite.address import uri
 
 PATIENCE = 5.0
@@ -68,12 +68,10 @@ def _content(
 
 
 def _damaged(path: Path, why: str) -> Finding:
-    copies = sorted(path.parent.glob(f"{path.name}.backup-*"))
-    remedy = (
-        f"icm resident stop, then put the newest copy in its place: {copies[-1]}"
-        if copies
-        else "icm resident stop, then recover what is left: sqlite3 FILE .recover"
-    )
+    copies = backup.copies(path)
+    remedy = "icm repair saves what can be read"
+    if copies:
+        remedy += f"; icm restore latest takes {copies[-1].name}"
     return wrong("database", f"{path} is damaged: {' '.join(why.split())}", remedy)
 
 

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from icm_site import paths
 from icm_site.resident import place
+from icm_site.sqlite import backup
 
 # Beside a database: its log, locks, resident's address, and the backups of `icm backup`
 # and of migrations.
 BESIDE = (
-    *("", "-wal", "-shm", "-journal", ".lock"),
+    *("", "-wal", "-shm", "-journal", ".lock", backup.LOCK_SUFFIX, ".partial"),
     *(place.ADDRESS_SUFFIX, place.LOCK_SUFFIX, ".learning.lock", ".backup-*"),
+    # What `icm restore` and `icm repair` keep aside.
+    *(".before-*", ".damaged-*", ".salvaged-*"),
 )
 IN_DATA = ("secret_key", "trusted.json")
 IN_CACHE = ("models/**/*", "bench/**/*", "*.log", "*.log.*")

@@ -51,9 +51,15 @@ def _status(database: str) -> int:
 
 
 def _stop(database: str) -> int:
+    ended = end(database)
+    print("The resident has ended." if ended else "No resident is running.")
+    return 0
+
+
+def end(database: str) -> bool:
+    """End the resident of a database; False if there is none. Raises Unavailable."""
     if not process.is_locked(database):
-        print("No resident is running.")
-        return 0
+        return False
     address = place.read(database)
     if _asked(database, "stop") is None and address is not None and address.pid:
         _signal(address.pid, signal.SIGTERM)
@@ -63,8 +69,7 @@ def _stop(database: str) -> int:
         _signal(address.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
         if not _gone(database, KILL_SECONDS):
             raise Unavailable(f"the resident (process {address.pid}) does not end")
-    print("The resident has ended.")
-    return 0
+    return True
 
 
 def _run(database: str) -> int:

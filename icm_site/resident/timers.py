@@ -1,4 +1,4 @@
-"""What the resident does by itself: leave when idle or outdated, decay, backfill."""
+"""What the resident does by itself: leave when idle, decay, backfill, back up."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from icm_site import conf
 from icm_site.errors import IcmError
 from icm_site.resident import worker
+from icm_site.sqlite import backup
 from memories import decay, embedding, matrices, tasks
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ AHEAD_SECONDS = 1.0
 DECAY_SECONDS = 600.0
 BACKFILL_SECONDS = 300.0
 KEEP_SECONDS = 900.0
+BACKUP_SECONDS = 1800.0
 
 
 async def run(resident: Resident) -> None:
@@ -34,6 +36,7 @@ async def run(resident: Resident) -> None:
         _every(DECAY_SECONDS, _decay, resident),
         _every(BACKFILL_SECONDS, _backfill, resident),
         _every(KEEP_SECONDS, _keep_vectors, resident),
+        _every(BACKUP_SECONDS, _backup, resident),
         _load_ahead(resident),
     )
 
@@ -131,3 +134,12 @@ async def _keep_vectors(resident: Resident) -> None:
     if await resident.lanes.run(due, config=resident.config, writes=False):
         await worker.keep_vectors(resident.database)
         await resident.lanes.run(matrices.reopen, config=resident.config, writes=False)
+
+
+async def _backup(resident: Resident) -> None:
+    """Have a copy made by a worker, when one is due."""
+    every = resident.config.backup.every
+    if worker.running() or resident.config.read_only:
+        return
+    if await asyncio.to_thread(backup.due, resident.database, every=every):
+        await worker.back_up(resident.database)

@@ -72,6 +72,12 @@ async def keep_vectors(database: Path) -> None:
     logger.info("vectors kept: %s", done)
 
 
+async def back_up(database: Path) -> None:
+    """Have a scheduled copy made, and the oldest deleted."""
+    done = await call(database, {"task": "backup"}, os.environ)
+    logger.info("backup: %s", done)
+
+
 def main() -> int:
     """A worker: one task from stdin, its answer on stdout."""
     if hasattr(os, "nice"):
@@ -95,12 +101,15 @@ def _perform(task: dict[str, Any]) -> dict[str, Any]:
         from icm_site import mcp_tools
 
         mcp_tools.registry()
+    from icm_site import backup_command
     from icm_site.caller import Caller
     from memories import tasks
 
     mcp_tools.open_database()
     if task["task"] == "backfill":
         return {"done": tasks.embed_missing()}
+    if task["task"] == "backup":
+        return {"done": backup_command.make_scheduled()}
     if task["task"] == "keep_vectors":
         return {"done": tasks.keep_vectors()}
     answer = mcp_tools.call(

@@ -4,6 +4,10 @@ import sqlite3
 
 from icm_site.errors import IcmError, InvalidInput, ReadOnly, Unavailable
 
+DAMAGED = (
+    "The database is damaged: `icm repair` saves what can be read, `icm restore "
+    "latest` puts the newest copy in its place."
+)
 _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
     sqlite3.SQLITE_READONLY: (ReadOnly, "The database is open for reading alone."),
     sqlite3.SQLITE_BUSY: (
@@ -21,9 +25,15 @@ _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
     ),
     sqlite3.SQLITE_CANTOPEN: (Unavailable, "The database cannot be opened."),
     sqlite3.SQLITE_PERM: (Unavailable, "The database may not be opened."),
-    sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
-    sqlite3.SQLITE_NOTADB: (InvalidInput, "The file is not a database."),
+    sqlite3.SQLITE_CORRUPT: (Unavailable, DAMAGED),
+    sqlite3.SQLITE_NOTADB: (
+        InvalidInput,
+        "The file is not a database. If it was one, `icm restore latest` puts the "
+        "newest copy in its place.",
+    ),
 }
+# The driver gives this one no code: bytes that are no text, in a page that is whole.
+_NO_TEXT = "Could not decode to UTF-8"
 
 
 def explain(error: BaseException) -> IcmError | None:
@@ -34,6 +44,8 @@ def explain(error: BaseException) -> IcmError | None:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, sqlite3.Error):
+            if str(cause).startswith(_NO_TEXT):
+                return Unavailable(DAMAGED)
             code = getattr(cause, "sqlite_errorcode", 0)
             kind, sentence = _MEANINGS.get(code & 0xFF, (None, ""))
             return kind(sentence) if kind else None

@@ -74,7 +74,10 @@ def refuse(
     A file of a newer version may be read; with `writing` it is a Conflict too.
     """
     if state.kind == "not a database":
-        raise InvalidInput(f"{path} is not a database.")
+        raise InvalidInput(
+            f"{path} is not a database. If it was one, `icm restore latest` puts the "
+            "newest copy in its place."
+        )
     if state.kind == "foreign":
         raise Conflict(f"{path} is a database of another program; it is left as it is.")
     if state.kind == "newer" and writing:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
+import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from icm_site.errors import Conflict
+from icm_site.errors import Conflict, Unavailable
 from icm_site.sqlite import backup, identity
 
 
@@ -61,3 +64,78 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     make(tmp_path / "icm.sqlite3").close()
     with pytest.raises(Conflict, match="exists already"):
         backup.backup(tmp_path / "icm.sqlite3", tmp_path / "icm.sqlite3")
+
+
+def spoil(path: Path, *, start: int, end: int) -> None:
+    """Overwrite a part of a file."""
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(b"\xa5" * (end - start))
+
+
+def test_a_damaged_file_is_not_copied_and_costs_no_older_copy(tmp_path: Path) -> None:
+    source, now = tmp_path / "icm.sqlite3", time.time()
+    make(source).close()
+    good = backup.scheduled(source, every=1, keep=1, now=now)
+    assert good is not None
+    spoil(source, start=4096 * 10, end=4096 * 20)
+    later = now + 2 * backup.DAY
+    os.utime(source, (later, later))
+    with pytest.raises(Unavailable, match="icm repair"):
+        backup.scheduled(source, every=1, keep=1, now=later)
+    with pytest.raises(Unavailable, match="icm repair"):
+        backup.backup(source, tmp_path / "copy")
+    assert backup.copies(source) == [good]
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_scheduled_copies_rotate_and_leave_all_others_alone(tmp_path: Path) -> None:
+    source, start = tmp_path / "a.db", time.time()
+    make(source).close()
+    others = [
+        tmp_path / name
+        for name in (
+            "a.db.backup-20200101-000000",
+            "a.db2.backup-20200101-000000-auto",
+            "a.db.backup-mine-auto",
+            "a.db.backup-20200101-000000-auto.txt",
+        )
+    ]
+    for path in others:
+        path.touch()
+    made = []
+    for day in range(5):
+        now = start + day * backup.DAY
+        os.utime(source, (now - 1, now - 1))
+        copy = backup.scheduled(source, every=1, keep=2, now=now)
+        assert copy is not None
+        os.utime(copy, (now, now))
+        made.append(copy)
+    assert backup.copies(source, scheduled=True) == made[-2:]
+    assert [path for path in others if not path.exists()] == []
+    assert {path.stat().st_mode & 0o777 for path in made[-2:]} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("age", "changed", "every", "due"),
+    [
+        (0.5, True, 1.0, False),
+        (1.5, True, 1.0, True),
+        (1.5, False, 1.0, False),
+        (1.5, True, 0.0, False),
+        (-30.0, True, 1.0, True),
+    ],
+    ids=["fresh", "old", "unchanged", "switched off", "the clock was set back"],
+)
+def test_a_copy_is_due_when_the_last_is_old_and_the_file_changed(
+    tmp_path: Path, age: float, changed: bool, every: float, due: bool
+) -> None:
+    source, now = tmp_path / "a.db", time.time()
+    source.touch()
+    copy = backup.default_target(source, datetime.now(UTC), scheduled=True)
+    copy.touch()
+    made = now - age * backup.DAY
+    os.utime(copy, (made, made))
+    written = made + (60 if changed else -60)
+    os.utime(source, (written, written))
+    assert backup.due(source, every=every, now=now) is due

@@ -1,0 +1,33 @@
+"""All indexes made anew from the base tables, by `icm repair` and `icm doctor`."""
+
+from __future__ import annotations
+
+import os
+
+
+def rebuild(*, mend: bool = False) -> None:
+    """Open the database normally and make every index anew.
+
+    With `mend` also the ordinary ones, and bookkeeping of memories that lack it.
+    Raises what opening the database raises.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
+    import django
+
+    django.setup()
+    from django.db import connection
+
+    from icm_site import database
+    from memories import indexes, usage_rows
+
+    database.ready()
+    if mend:
+        usage_rows.complete()
+        with connection.cursor() as cursor:
+            cursor.execute("REINDEX")
+    indexes.rebuild()
+    for index in database.TEXT_INDEXES:
+        index.rebuild()
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()

@@ -1,0 +1,254 @@
+"""Copies put back, and damaged files mended, by the commands as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from icm_site.sqlite import salvage
+from icm_site.sqlite.scan import Scan
+from tests.conftest import PROJECT, Icm
+
+PAGE = 4096
+
+
+def spoil(path: Path, pages: list[int]) -> None:
+    """Fill pages, counted from 1, with what is no page."""
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * PAGE)
+            file.write(b"\xa5" * PAGE)
+
+
+def leaves(path: Path, table: str) -> list[int]:
+    """The leaf pages of a table, in the order of its rows."""
+    with closing(sqlite3.connect(path)) as raw:
+        root = raw.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)
+        ).fetchone()[0]
+    data = path.read_bytes()
+
+    def below(page: int) -> list[int]:
+        at = (page - 1) * PAGE + (100 if page == 1 else 0)
+        if data[at] == 13:  # sqlite.org/fileformat2.html 1.6
+            return [page]
+        count = int.from_bytes(data[at + 3 : at + 5], "big")
+        cells = [
+            int.from_bytes(data[at + 12 + 2 * n : at + 14 + 2 * n], "big")
+            for n in range(count)
+        ]
+        start = (page - 1) * PAGE
+        children = [
+            int.from_bytes(data[start + cell : start + cell + 4], "big")
+            for cell in cells
+        ]
+        children.append(int.from_bytes(data[at + 8 : at + 12], "big"))
+        return [leaf for child in children for leaf in below(child)]
+
+    return below(root)
+
+
+def plain(path: Path, rows: int = 500) -> None:
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE memories(id INTEGER PRIMARY KEY, text TEXT)")
+        raw.executemany(
+            "INSERT INTO memories VALUES (?, ?)",
+            [(n, f"{n} " + "x" * 200) for n in range(1, rows + 1)],
+        )
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [[0], [-1], [5], [3, 9, 10, -2], [0, 3, -1], [*range(20)], [*range(2, 20)]],
+    ids=["first", "last", "one", "several", "both ends", "the start", "nearly all"],
+)
+def test_a_scan_reaches_every_row_outside_the_broken_leaves(
+    tmp_path: Path, chosen: list[int]
+) -> None:
+    path = tmp_path / "x"
+    plain(path)
+    pages = leaves(path, "memories")
+    with closing(sqlite3.connect(path)) as raw:
+        whole = {row[0] for row in raw.execute("SELECT id FROM memories")}
+    broken = {pages[n] for n in chosen}
+    kept = {n for page in set(pages) - broken for n in rowids(path, page)}
+    assert whole == {n for page in pages for n in rowids(path, page)}
+    spoil(path, sorted(broken))
+    with closing(sqlite3.connect(path)) as raw:
+        scan = Scan(raw, "memories", ("id",))
+        assert {row[0] for row in scan.rows()} == kept
+        assert scan.lost is None or scan.lost >= len(whole - kept)
+
+
+def rowids(path: Path, page: int) -> list[int]:
+    """The rowids in the cells of a leaf (sqlite.org/fileformat2.html 1.6)."""
+    data = path.read_bytes()[(page - 1) * PAGE : page * PAGE]
+    found = []
+    for n in range(int.from_bytes(data[3:5], "big")):
+        cell = int.from_bytes(data[8 + 2 * n : 10 + 2 * n], "big")
+        _, cell = varint(data, cell)
+        found.append(varint(data, cell)[0])
+    return found
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number there, and where the next thing starts."""
+    value = 0
+    while True:
+        value = value << 7 | data[at] & 0x7F
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+FILL = """
+import sys, django
+django.setup()
+from icm_site import database
+from tests.factories import perform
+database.ready()
+for n in range(40):
+    text = f"fact {n}: " + f"number {n * 7919} stands here. " * 12
+    perform("memory_store", topic="t", content=text)
+database.close()
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path, icm: Icm, environment: dict[str, str]) -> Path:
+    """A database with 40 memories, made by the program."""
+    path = Path(environment["ICM_DB"])
+    subprocess.run(
+        [sys.executable, "-c", FILL], env=environment, cwd=PROJECT, check=True
+    )
+    return path
+
+
+def test_a_damaged_file_is_mended_and_every_surface_says_how(
+    database: Path, icm: Icm
+) -> None:
+    before = texts(database)
+    assert len(before) == 40
+    pages = leaves(database, "memories")
+    spoil(database, [pages[len(pages) // 2]])
+    for command in (["list", "-a"], ["topics"], ["backup"]):
+        failed = icm(*command)
+        assert failed.returncode == 1, command
+        assert "icm repair" in failed.stderr, command
+        assert "Traceback" not in failed.stderr, command
+    assert "icm repair" in icm("doctor").stdout
+    bytes_before = database.read_bytes()
+    assert icm("repair", "--dry-run").returncode == 1
+    assert database.read_bytes() == bytes_before
+    mended = icm("repair")
+    assert mended.returncode == 1
+    assert "The damaged file is kept" in mended.stdout, mended.stderr
+    after = texts(database)
+    assert after < before
+    assert len(after) >= 30
+    assert f"memories: {len(after)} saved" in mended.stdout
+    assert icm("recall", "fact").returncode == 0
+    assert icm("store", "-t", "t", "-c", "a new one").returncode == 0
+    assert icm("repair").returncode == 0
+    for path in database.parent.glob(f"{database.name}*"):
+        assert path.stat().st_mode & 0o777 == 0o600, path
+
+
+def test_a_copy_comes_back_whole_and_the_present_is_kept(
+    database: Path, icm: Icm
+) -> None:
+    before = texts(database)
+    assert icm("backup").returncode == 0
+    assert icm("store", "-t", "t", "-c", "written after the copy").returncode == 0
+    assert icm("restore", "latest", "--dry-run").returncode == 0
+    assert len(texts(database)) == 41
+    done = icm("restore", "latest")
+    assert done.returncode == 0, done.stderr
+    assert "Restored 40 live memories" in done.stdout
+    assert texts(database) == before
+    (aside,) = database.parent.glob(f"{database.name}.before-*")
+    assert len(texts(aside)) == 41
+    assert aside.stat().st_mode & 0o777 == 0o600
+    assert icm("restore", str(aside)).returncode == 0
+    assert len(texts(database)) == 41
+
+
+def test_a_file_without_its_head_is_replaced_by_the_copy(
+    database: Path, icm: Icm
+) -> None:
+    before = texts(database)
+    assert icm("backup").returncode == 0
+    spoil(database, [1])
+    failed = icm("list", "-a")
+    assert (failed.returncode, "icm restore latest" in failed.stderr) == (1, True)
+    hopeless = icm("repair")
+    assert (hopeless.returncode, "icm restore" in hopeless.stderr) == (1, True)
+    assert icm("restore", "latest").returncode == 0
+    assert texts(database) == before
+
+
+def test_a_bad_copy_changes_nothing(database: Path, icm: Icm, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert icm("backup", "-o", str(copy)).returncode == 0
+    spoil(copy, leaves(copy, "memories")[:1])
+    foreign = tmp_path / "foreign"
+    plain(foreign)
+    text = tmp_path / "text"
+    text.write_text("no database")
+    before = database.read_bytes()
+    for name in (str(copy), str(foreign), str(text), "missing", str(database)):
+        failed = icm("restore", name)
+        assert failed.returncode == 1, name
+        assert len(failed.stderr.splitlines()) == 1, failed.stderr
+    assert database.read_bytes() == before
+
+
+def test_others_see_what_was_restored(database: Path, icm: Icm) -> None:
+    assert icm("backup").returncode == 0
+    assert icm("store", "-t", "t", "-c", "written after the copy").returncode == 0
+    with closing(sqlite3.connect(database)) as open_all_along:
+        count = "SELECT count(*) FROM memories"
+        assert open_all_along.execute(count).fetchone() == (41,)
+        assert icm("restore", "latest").returncode == 0
+        assert open_all_along.execute(count).fetchone() == (40,)
+        assert open_all_along.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_rows_without_an_owner_are_written_aside(tmp_path: Path) -> None:
+    path, fresh = tmp_path / "x", tmp_path / "fresh"
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.executescript(
+            """
+CREATE TABLE memories(id INTEGER PRIMARY KEY, next INTEGER REFERENCES memories(id));
+CREATE TABLE revisions(
+    id INTEGER PRIMARY KEY, memory INTEGER NOT NULL REFERENCES memories(id), old BLOB);
+INSERT INTO memories VALUES (1, NULL), (2, 7);
+INSERT INTO revisions VALUES (1, 1, 'kept'), (2, 9, x'00ff');
+"""
+        )
+    done = salvage.salvage(path, fresh)
+    salvage.write_apart(done, tmp_path / "apart")
+    assert [
+        json.loads(line) for line in (tmp_path / "apart").read_text().splitlines()
+    ] == [
+        {"table": "revisions", "row": {"id": 2, "memory": 9, "old": {"base64": "AP8="}}}
+    ]
+    with closing(sqlite3.connect(fresh)) as raw:
+        assert raw.execute("SELECT * FROM memories").fetchall() == [
+            (1, None),
+            (2, None),
+        ]
+        assert raw.execute("SELECT id FROM revisions").fetchall() == [(1,)]
+    assert (done.cleared, done.whole) == (1, False)
+
+
+def texts(path: Path) -> set[str]:
+    """The memories of a file, in no order."""
+    with closing(sqlite3.connect(path)) as raw:
+        return {row[0] for row in raw.execute("SELECT summary FROM memories")}
