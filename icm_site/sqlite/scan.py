@@ -58,7 +58,8 @@ class Scan:
         if high - low < WIDE:
             return (low + high) // 2 + 1
         for leap in range(63):
-            up, down = max(low, 0) + 2**leap, min(high, 2**62) - 2**leap
+            step = 1 << leap
+            up, down = max(low, 0) + step, min(high, 1 << 62) - step
             for number in (up, down):
                 if low < number <= high and self._is_readable(number, high):
                     return number
