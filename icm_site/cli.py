@@ -306,6 +306,12 @@ def _bench_format(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _bench_recall(arguments: list[str]) -> int:
+    from icm_site.benchmarks.recalling import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _operation(arguments: list[str]) -> int:
     from icm_site.command_line import main as operation_main
 
@@ -331,6 +337,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench-scale": _bench_scale,
     "bench-format": _bench_format,
     "bench-web": _bench_web,
+    "bench-recall": _bench_recall,
     "hook": _hook,
     "resident": _resident,
     "trust": _trust,

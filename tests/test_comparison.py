@@ -264,7 +264,9 @@ def test_each_line_about_icm_has_a_check() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("line", rows("ICM, line by line"), ids=lambda line: line[0])
+@pytest.mark.parametrize(
+    "line", list(rows("ICM, line by line")), ids=lambda line: line[0]
+)
 def test_what_is_said_of_icm_is_so(line: list[str]) -> None:
     feature, said, text = line
     assert said in MARKS
