@@ -312,6 +312,12 @@ def _bench_recall(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _completion(arguments: list[str]) -> int:
+    from icm_site.completion import main as completion_main
+
+    return completion_main(arguments[1:])
+
+
 def _operation(arguments: list[str]) -> int:
     from icm_site.command_line import main as operation_main
 
@@ -341,6 +347,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "hook": _hook,
     "resident": _resident,
     "trust": _trust,
+    "completion": _completion,
 }
 # Those of them that the resident does, or helps with.
 WARM = ("serve",)

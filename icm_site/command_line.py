@@ -39,6 +39,7 @@ EPILOG = """other commands:
   trust           let the .icm folder of a repository count
   dashboard       the memory in the terminal; also called tui
   config          every setting with its value and where it comes from
+  completion      commands and options completed by bash, zsh or fish
   bench           speed of the store: insert, search, decay
   hook            the answer to one event of an agent's program
   resident        the warm process: status, stop, run

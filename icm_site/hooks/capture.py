@@ -52,9 +52,13 @@ def after_tool(run: Run) -> None:
 
 
 def before_compaction(run: Run) -> None:
-    """Facts in the transcript, before the host shortens it."""
-    if _may(run) and run.payload.transcript:
+    """Facts in the transcript, or in the messages sent, before the host shortens it."""
+    if not _may(run):
+        return
+    if run.payload.transcript:
         _learn(run, {"verb": "compact", "transcript": run.payload.transcript})
+    elif messages := run.payload.messages:
+        _learn(run, {"verb": "compact", "messages": messages})
 
 
 def at_end(run: Run) -> None:

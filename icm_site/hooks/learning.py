@@ -64,7 +64,8 @@ def _output(job: Job) -> list[Turn]:
 def _last_words(job: Job) -> list[Turn]:
     from memories import transcripts
 
-    return transcripts.last_words(transcripts.read_text(job["transcript"]))
+    said = job.get("messages") or transcripts.read_text(job["transcript"])
+    return transcripts.last_words(said)
 
 
 def _session(job: Job) -> list[Turn]:

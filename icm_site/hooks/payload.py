@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 SESSION_CHARS = 255
 PATH_CHARS = 4096
+MOST_MESSAGES = 100
 # Names of the tools by which agents run shell commands, in lower case.
 SHELLS = frozenset(
     (
@@ -80,6 +81,15 @@ class Payload(NamedTuple):
     def transcript(self) -> str:
         """The path of the session's transcript."""
         return text_at(self.fields, ("transcript_path", "tool_info.transcript_path"))
+
+    @property
+    def messages(self) -> str:
+        """The last messages of a session, one JSON object a line, where they came."""
+        found = self.fields.get("messages")
+        if not isinstance(found, list):
+            return ""
+        rows = [row for row in found[-MOST_MESSAGES:] if isinstance(row, dict)]
+        return "\n".join(json.dumps(row) for row in rows)
 
     @property
     def source(self) -> str:

@@ -174,6 +174,22 @@ def test_the_transcript_of_every_host_is_read(tool: str, event: str) -> None:
     assert transcripts.last_words(said)
 
 
+def test_the_messages_that_a_plugin_sends_are_read_as_a_transcript() -> None:
+    lines = transcripts.read_text(TRANSCRIPTS / "opencode.jsonl").splitlines()
+    rows = [json.loads(line) for line in lines]
+    payload = sample("opencode/experimental.session.compacting", messages=rows)
+    run("compact", payload, tool="opencode")
+    assert any("NATS JetStream" in text for text in texts())
+    assert not any("icm notes" in text for text in texts())
+
+
+@pytest.mark.parametrize("messages", ["", {}, [], [None, 7, "x"], [{}], [{"info": []}]])
+def test_what_are_no_messages_is_left_alone(messages: Any) -> None:
+    payload = sample("opencode/experimental.session.compacting", messages=messages)
+    run("compact", payload, tool="opencode")
+    assert texts() == []
+
+
 def spoken(*turns: tuple[str, str]) -> str:
     return "\n".join(
         json.dumps({"role": role, "content": text}) for role, text in turns
