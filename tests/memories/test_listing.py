@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from icm_site.errors import InvalidInput
 from memories import listing, records, store
-from memories.models import Memory, MemoryUsage
+from memories.models import Memory, MemoryLink, MemoryUsage
 from tests.factories import CALLER, make_memory, perform
 
 pytestmark = pytest.mark.django_db
@@ -132,3 +132,16 @@ def test_a_limit_beyond_all_numbers_of_the_database_is_the_highest() -> None:
     assert perform("memory_list", all=True, limit=10**30).total == 1
     assert perform("suggestion_list", limit=10**30).suggestions == []
     assert perform("feedback_list", limit=10**30).feedback == []
+
+
+@pytest.mark.parametrize("order", ["-id", "-created_at", "-updated_at"])
+def test_a_list_of_live_memories_runs_along_its_order(order: str) -> None:
+    # An index that begins with the state reads and sorts all rows instead.
+    rows = Memory.objects.live().with_usage().order_by(order)
+    assert "TEMP B-TREE" not in rows[:50].explain()
+
+
+def test_links_are_looked_up_from_their_sources() -> None:
+    links = MemoryLink.objects.filter(source_id__in=[1, 2], target__state="live")
+    plan = links.values_list("target__ulid").explain().splitlines()
+    assert "source_id=?" in plan[0]
