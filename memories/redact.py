@@ -33,6 +33,11 @@ class Rule:
     judged: bool = False
 
 
+_RANDOM = (
+    r"(?<![\w/+=.@:%-])(?=[A-Za-z0-9_+/-]{0,60}\d)(?P<random>[A-Za-z0-9_+/-]{32,200}={0,2})"
+    r"(?![\w/+=.@:%-])"
+)
+
 # Formats as their makers publish them. Each repetition is bounded, or ends where the
 # match ends, so that the time stays linear in the text.
 RULES = (
@@ -132,6 +137,47 @@ RULES = (
     Rule("newrelic-key", ("nrak-",), _START + r"NRAK-[A-Z0-9]{27}"),
     Rule("postman-key", ("pmak-",), _START + r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
     Rule(
+        "aws-secret-key",
+        ("aws",),
+        r"(?i)aws.{0,20}?(?:secret|key).{0,20}?[\"'=: ]{1,6}"
+        r"(?P<secret>(?-i:[A-Za-z0-9/+]{40}))(?![A-Za-z0-9/+])",
+    ),
+    Rule("grafana-token", ("gls", "glc_"), _START + rf"gl(?:sa|c)_{_WORD}{{32,}}=*"),
+    Rule("heroku-key", ("hrku-",), _START + rf"HRKU-{_WORD}{{30,}}"),
+    Rule(
+        "planetscale-token",
+        ("pscale_",),
+        _START + r"pscale_(?:tkn|pw|oauth)_[\w=.-]{32,}",
+    ),
+    Rule("pulumi-token", ("pul-",), _START + r"pul-[0-9a-f]{40}"),
+    Rule("rubygems-key", ("rubygems_",), _START + r"rubygems_[0-9a-f]{48}"),
+    Rule("brevo-key", ("xkeysib-",), _START + rf"xkeysib-[0-9a-f]{{64}}-{_WORD}{{16}}"),
+    Rule("shippo-token", ("shippo_",), _START + r"shippo_(?:live|test)_[0-9a-f]{40}"),
+    Rule("square-token", ("sq0",), _START + rf"sq0(?:atp|csp)-{_WORD}{{22,}}"),
+    Rule("typeform-token", ("tfp_",), _START + r"tfp_[\w.=-]{40,}"),
+    Rule(
+        "doppler-token", ("dp.",), _START + r"dp\.(?:pt|ct|st|sa|scim|audit)\.\w{40,}"
+    ),
+    Rule("duffel-token", ("duffel_",), _START + r"duffel_(?:live|test)_[\w=-]{40,}"),
+    Rule(
+        "dynatrace-token",
+        ("dt0c01.",),
+        _START + r"dt0c01\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}",
+    ),
+    Rule("easypost-key", ("ezak", "eztk"), _START + r"EZ[AT]K[A-Za-z0-9]{54}"),
+    Rule("flutterwave-key", ("flwseck",), _START + r"FLWSECK(?:_TEST)?-[0-9a-h]{12,}"),
+    Rule("frameio-token", ("fio-u-",), _START + r"fio-u-[\w=-]{64}"),
+    Rule("clojars-token", ("clojars_",), _START + r"CLOJARS_[a-z0-9]{60}"),
+    Rule("adobe-secret", ("p8e-",), _START + r"p8e-[A-Za-z0-9]{32}"),
+    Rule("alibaba-key", ("ltai",), _START + r"LTAI[A-Za-z0-9]{16,24}(?![A-Za-z0-9])"),
+    Rule("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}(?!\w)"),
+    Rule("mailgun-key", ("key-",), _START + r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    Rule("mapbox-token", (".ey",), _START + r"[ps]k\.eyJ[\w-]{20,}\.[\w-]{20,}"),
+    Rule("yandex-key", ("aqvn",), _START + rf"AQVN{_WORD}{{35,38}}"),
+    Rule("atlassian-token", ("atatt3x",), _START + r"ATATT3x[\w=-]{50,}"),
+    Rule("sentry-token", ("sntry",), _START + r"sntry[su]_[\w+/=-]{40,}"),
+    Rule("cloudflare-token", ("cfut_", "cfat_"), _START + r"cf[ua]t_\w{40,}"),
+    Rule(
         "azure-key",
         ("accountkey=", "sharedaccesskey="),
         r"(?i)(?:account|sharedaccess)key=(?P<secret>[a-z0-9+/]{40,}={0,2})",
@@ -167,8 +213,11 @@ RULES = (
         r"|(?P<bare>[^\s\"',;)}\]]{8,512}))",
         judged=True,
     ),
+    # What no format is known of: long, of letters in both cases and figures, and
+    # without an order that a name, a path or a digest has.
+    Rule("random", (), _RANDOM, judged=True),
 )
-_GROUPS = ("secret", "single", "bare")
+_GROUPS = ("secret", "single", "bare", "random")
 
 _IDENTIFIER = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-7][0-9a-hjkmnp-tv-z]{25}"
@@ -225,7 +274,8 @@ def _masked(
     secret = match.string[start:end]
     if not secret or any(pattern.search(secret) for pattern in allowed):
         return whole
-    if rule.judged and not looks_secret(secret, before=whole):
+    judge = looks_random if rule.name == "random" else looks_secret
+    if rule.judged and not judge(secret, before=whole):
         return whole
     found[rule.name] = None
     return f"{whole[: start - at]}[redacted:{rule.name}]{whole[end - at :]}"
@@ -253,6 +303,21 @@ def looks_secret(value: str, *, before: str = "") -> bool:
     if text.isdigit():
         return password and len(text) >= 6
     return _entropy(text) * len(text) >= (12.0 if password else 24.0)
+
+
+def looks_random(value: str, *, before: str = "") -> bool:
+    """Judge a long word that stands alone: whether a program drew its letters."""
+    del before
+    text = value.rstrip("=")
+    upper, lower, digits = (
+        len(re.findall(kind, text)) for kind in ("[A-Z]", "[a-z]", r"\d")
+    )
+    if min(upper, lower) < 6 or len(re.findall(r"\d+", text)) < 4 or digits < 4:
+        return False
+    # Words make a name or a path; so do more than a few marks.
+    if re.search("[a-z]{6}|[A-Z]{6}", text) or len(re.findall("[_/+-]", text)) > 8:
+        return False
+    return _entropy(text) >= 4.3
 
 
 def _entropy(text: str) -> float:

@@ -21,7 +21,12 @@ from tests.conftest import Run
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
-PAGES = [README, *sorted(PROJECT.glob("C*.md")), *sorted(PROJECT.glob("docs/*.md"))]
+PAGES = [
+    README,
+    PROJECT / "SECURITY.md",
+    *sorted(PROJECT.glob("C*.md")),
+    *sorted(PROJECT.glob("docs/*.md")),
+]
 APPS = [app for app in settings.INSTALLED_APPS if (PROJECT / app).is_dir()]
 SOURCES = [path for app in APPS for path in PROJECT.glob(f"{app}/**/*.py")]
 
