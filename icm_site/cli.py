@@ -318,6 +318,12 @@ def _completion(arguments: list[str]) -> int:
     return completion_main(arguments[1:])
 
 
+def _bench_agents(arguments: list[str]) -> int:
+    from icm_site.benchmarks.sharing import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _operation(arguments: list[str]) -> int:
     from icm_site.command_line import main as operation_main
 
@@ -344,6 +350,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench-format": _bench_format,
     "bench-web": _bench_web,
     "bench-recall": _bench_recall,
+    "bench-agents": _bench_agents,
     "hook": _hook,
     "resident": _resident,
     "trust": _trust,
