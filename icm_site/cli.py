@@ -210,6 +210,18 @@ def _repair(arguments: list[str]) -> int:
     return repair_main(arguments[1:])
 
 
+def _export(arguments: list[str]) -> int:
+    from icm_site.exchange.export_command import main as export_main
+
+    return export_main(arguments[1:])
+
+
+def _import(arguments: list[str]) -> int:
+    from icm_site.exchange.import_command import main as import_main
+
+    return import_main(arguments[1:])
+
+
 def _trust(arguments: list[str]) -> int:
     from icm_site.trust_command import main as trust_main
 
@@ -335,6 +347,8 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "backup": _backup,
     "restore": _restore,
     "repair": _repair,
+    "export": _export,
+    "import": _import,
     "config": _config,
     "init": _init,
     "uninstall": _uninstall,

@@ -34,6 +34,8 @@ EPILOG = """other commands:
   backup          a consistent copy of the database
   restore         put a copy in the place of the database
   repair          make indexes anew; save what can be read of a damaged file
+  export          everything that is stored, as lines of JSON or to be read
+  import          what was exported
   serve           MCP server on standard input and output
   web             the admin pages and the HTTP interfaces, for this machine
   trust           let the .icm folder of a repository count

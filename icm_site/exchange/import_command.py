@@ -1,0 +1,100 @@
+"""`icm import`: what was exported, or what another program remembers."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from icm_site import conf
+from icm_site.arguments import Parser
+from icm_site.exchange.opening import database_open
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Import a file; returns the exit code."""
+    try:
+        given = _parser().parse_args(list(arguments))
+    except SystemExit as stop:  # --help
+        return int(stop.code or 0)
+    with database_open():
+        _import_export(given)
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="icm import",
+        description="Bring in an export of icm. The whole file is checked before "
+        "anything changes; what is here already stays as it is, and importing twice "
+        "adds nothing.",
+        allow_abbrev=False,
+    )
+    add: Any = parser.add_argument
+    add("path", metavar="PATH", help="the file; - for standard input")
+    add("--dry-run", action="store_true", help="say what would change, change nothing")
+    add(
+        "--no-backup",
+        dest="backup",
+        action="store_false",
+        help="make no copy of a database that has something in it",
+    )
+    add(
+        "--allow-secrets",
+        action="store_true",
+        help="store secrets as they are, instead of masking them",
+    )
+    return parser
+
+
+def _import_export(given: Any) -> None:
+    from icm_site.exchange import loading, outcome, reading
+    from memories.cleaner import Cleaner
+
+    clean = Cleaner(allow_secret=given.allow_secrets)
+    with _stream(given.path) as stream:
+        checked = reading.check(stream)
+        stream.seek(0)
+        copy = _backup() if given.backup and not given.dry_run else None
+        done = loading.load(stream, checked, mask=clean, dry_run=given.dry_run)
+    if copy and not done.new:
+        copy.unlink()
+        copy = None
+    print("\n".join(outcome.said(done, dry_run=given.dry_run, backup=copy)))
+    if clean.found:
+        print(f"Secrets were masked: {', '.join(clean.found)}.", file=sys.stderr)
+
+
+@contextmanager
+def _stream(path: str) -> Iterator[IO[bytes]]:
+    """A file that can be read twice. Raises InvalidInput."""
+    from icm_site.exchange import reading
+
+    if path != "-":
+        with reading.opened(Path(path)) as stream:
+            yield stream
+        return
+    with tempfile.TemporaryFile() as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.seek(0)
+        yield kept
+
+
+def _backup() -> Path | None:
+    """A copy of a database with something in it: the way back from an import."""
+    from icm_site.sqlite import backup
+    from memoirs.models import Memoir
+    from memories.models import Memory
+
+    if not Memory.objects.exists() and not Memoir.objects.exists():
+        return None
+    source = conf.current().database_path
+    while (target := backup.default_target(source, datetime.now())).exists():
+        time.sleep(0.1)
+    return backup.backup(source, target)

@@ -1,0 +1,33 @@
+"""The database for an export or import: Django set up, failures as sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def database_open() -> Iterator[None]:
+    """Make the database ready; conditions of file and disk become an IcmError."""
+    import django
+    from django.apps import apps
+
+    if not apps.ready:
+        # Not a default: a shell may name the settings of another project.
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        django.setup()
+    from icm_site import database
+    from icm_site.errors import IcmError
+
+    try:
+        database.ready()
+        yield
+    except IcmError:
+        raise
+    # What `explain` does not know is a fault of ours and may crash.
+    except Exception as error:
+        explained = database.explain(error)
+        if explained is None:
+            raise
+        raise explained from error
