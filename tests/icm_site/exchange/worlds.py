@@ -89,7 +89,7 @@ def _consolidate(rng: random.Random) -> None:
 
 
 def _hang_on(rng: random.Random) -> None:
-    """A link, a vector, a merged text and a suggestion, as searches and models leave them."""
+    """What searches, merges and models leave behind."""
     one, other = _one(rng), _one(rng)
     if one.pk == other.pk:
         return
