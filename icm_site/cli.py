@@ -324,6 +324,12 @@ def _bench_recall(arguments: list[str]) -> int:
     return bench_main(arguments[1:])
 
 
+def _bench_agent(arguments: list[str]) -> int:
+    from icm_site.benchmarks.working import main as bench_main
+
+    return bench_main(arguments[1:])
+
+
 def _completion(arguments: list[str]) -> int:
     from icm_site.completion import main as completion_main
 
@@ -364,6 +370,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "bench-format": _bench_format,
     "bench-web": _bench_web,
     "bench-recall": _bench_recall,
+    "bench-agent": _bench_agent,
     "bench-agents": _bench_agents,
     "hook": _hook,
     "resident": _resident,

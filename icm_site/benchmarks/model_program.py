@@ -156,6 +156,11 @@ def _ask_program(
     return _reply(out, prompt=prompt, seconds=time.perf_counter() - start)
 
 
+def plain(text: str) -> Reply:
+    """A text that is only read: its estimated tokens, no time and no money."""
+    return Reply(text=text, seconds=0.0, tokens=_estimated(text), counted=False)
+
+
 def _end(program: subprocess.Popen[str]) -> None:
     if program.poll() is not None:
         return
