@@ -47,19 +47,19 @@ def made(environment: dict[str, str], tmp_path: Path) -> Any:
 
 
 def test_kills_lose_nothing_that_was_acknowledged(made: Any) -> None:
-    found = made("kills", 10)
+    found = made("kills", 4)
     assert found["acknowledged"] > 0
     assert (found["lost"], found["faults"], found["crashes"]) == (0, [], [])
 
 
 def test_a_full_or_read_only_disk_is_said_and_loses_nothing(made: Any) -> None:
-    found = made("disk", 4)
+    found = made("disk", 2)
     assert found["errors"]
     assert (found["lost"], found["faults"], found["crashes"]) == (0, [], [])
 
 
 def test_a_damaged_file_is_never_a_crash_and_is_mended(made: Any) -> None:
-    found = made("damage", 4)
+    found = made("damage", 2)
     assert found["crashes"] == []
     assert found["counts"].keys().isdisjoint({"rows missing", "not whole"})
     assert found["counts"].get("mended", 0) > 0
