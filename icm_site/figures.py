@@ -30,7 +30,7 @@ WHERE created_at >= %s GROUP BY 1
 """
 WEIGHTS = """
 SELECT min(CAST(weight * 10 AS INTEGER), 9), count(*) FROM memory_usage
-WHERE memory_id IN (SELECT id FROM memories WHERE state = 'live') GROUP BY 1
+WHERE memory_id NOT IN (SELECT id FROM memories WHERE state <> 'live') GROUP BY 1
 """
 SHOWN = """
 SELECT substr(last_accessed, 1, 10), count(*) FROM memory_usage

@@ -136,7 +136,11 @@ def _page(
             | Q(**{order.column: place.value, f"pk__{side}": place.key})
         )
     sign = "-" if falling else ""
-    return list(rows.order_by(f"{sign}{order.column}", f"{sign}pk")[: limit + 1])
+    ordered = rows.order_by(f"{sign}{order.column}", f"{sign}pk")
+    # The keys first: where no index has the order, whole rows are slow to sort.
+    keys = list(ordered.values_list("pk", flat=True)[: limit + 1])
+    found = rows.in_bulk(keys)
+    return [found[key] for key in keys if key in found]
 
 
 def _value(row: Any, column: str) -> Any:

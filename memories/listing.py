@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import Avg, Count, Max, Min
 
 from memories import validation
-from memories.models import Memory, State
+from memories.models import Memory, MemoryUsage, State
 
 SORTS = {
     "weight": ("-usage__weight", "-id"),
@@ -60,25 +60,19 @@ def topics() -> list[tuple[str, int]]:
 
 
 def stats() -> Stats:
-    live = Memory.objects.live()
-    figures = live.aggregate(
-        count=Count("id"),
-        topics=Count("topic_key", distinct=True),
-        weight=Avg("usage__weight"),
-        oldest=Min("created_at"),
-        newest=Max("created_at"),
-    )
-    hidden = (
-        Memory.objects.exclude(state=State.LIVE)
-        .values_list("state")
-        .annotate(count=Count("id"))
-        .order_by("state")
-    )
+    """Each figure by the index that holds it; none reads the wide rows."""
+    live = Memory.objects.live().order_by()
+    hidden = Memory.objects.exclude(state=State.LIVE).order_by()
+    # Rows of usage by themselves: to go through the memories costs ten times as much.
+    usage = MemoryUsage.objects.exclude(memory__in=hidden.values("id"))
     return Stats(
-        memories=figures["count"],
-        topics=figures["topics"],
-        average_weight=figures["weight"] or 0.0,
-        oldest=figures["oldest"],
-        newest=figures["newest"],
-        hidden=dict(hidden),
+        memories=live.count(),
+        topics=live.aggregate(found=Count("topic_key", distinct=True))["found"],
+        average_weight=usage.aggregate(found=Avg("weight"))["found"] or 0.0,
+        # Two statements: one for both would read all rows.
+        oldest=live.aggregate(found=Min("created_at"))["found"],
+        newest=live.aggregate(found=Max("created_at"))["found"],
+        hidden=dict(
+            hidden.values_list("state").annotate(count=Count("id")).order_by("state")
+        ),
     )

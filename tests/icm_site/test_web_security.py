@@ -95,6 +95,7 @@ def test_whoever_is_not_known_gets_nothing_from_any_route(
             assert b"secret plan" not in answer.content, route
 
 
+@pytest.mark.slow
 def test_no_page_may_be_framed_or_guessed_to_be_another_type() -> None:
     client = owner()
     for route in ROUTES:
@@ -150,6 +151,7 @@ def seed_markup() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_markup_is_text_on_every_page() -> None:
     addresses, client = seed_markup(), owner()
     seen = 0
