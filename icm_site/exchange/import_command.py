@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from icm_site import conf
 from icm_site.arguments import Parser
 from icm_site.exchange.opening import database_open
+
+if TYPE_CHECKING:
+    from icm_site.exchange.foreign.staging import Notes
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -24,20 +29,29 @@ def main(arguments: Sequence[str]) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     with database_open():
-        _import_export(given)
+        _import(given)
     return 0
 
 
 def _parser() -> Parser:
     parser = Parser(
         prog="icm import",
-        description="Bring in an export of icm. The whole file is checked before "
-        "anything changes; what is here already stays as it is, and importing twice "
-        "adds nothing.",
+        description="Bring in an export of icm, or what another program remembers. "
+        "The whole file is checked before anything changes; what is here already stays "
+        "as it is, and importing twice adds nothing.",
         allow_abbrev=False,
     )
     add: Any = parser.add_argument
     add("path", metavar="PATH", help="the file; - for standard input")
+    add(
+        "--from",
+        dest="program",
+        choices=("icm", "rust-icm", "server-memory", "rules"),
+        help="whose file it is; default: told from its content",
+    )
+    add(
+        "--project", default="", help="the project that rules are of; default: this one"
+    )
     add("--dry-run", action="store_true", help="say what would change, change nothing")
     add(
         "--no-backup",
@@ -53,37 +67,58 @@ def _parser() -> Parser:
     return parser
 
 
-def _import_export(given: Any) -> None:
+def _import(given: Any) -> None:
     from icm_site.exchange import loading, outcome, reading
+    from icm_site.exchange.foreign.staging import Notes
     from memories.cleaner import Cleaner
+    from memories.origin import detect
 
-    clean = Cleaner(allow_secret=given.allow_secrets)
-    with _stream(given.path) as stream:
+    clean, notes = Cleaner(allow_secret=given.allow_secrets), Notes()
+    caller = replace(detect(os.environ, surface="cli", cwd=Path.cwd()), origin="import")
+    with _stream(given, notes, caller.project) as (stream, foreign):
         checked = reading.check(stream)
         stream.seek(0)
         copy = _backup() if given.backup and not given.dry_run else None
-        done = loading.load(stream, checked, mask=clean, dry_run=given.dry_run)
+        done = loading.load(
+            stream,
+            checked,
+            mask=clean,
+            dry_run=given.dry_run,
+            caller=caller if foreign else None,
+        )
     if copy and not done.new:
         copy.unlink()
         copy = None
-    print("\n".join(outcome.said(done, dry_run=given.dry_run, backup=copy)))
+    said = outcome.said(done, dry_run=given.dry_run, backup=copy)
+    print("\n".join([*notes.said(), *said]))
     if clean.found:
         print(f"Secrets were masked: {', '.join(clean.found)}.", file=sys.stderr)
 
 
 @contextmanager
-def _stream(path: str) -> Iterator[IO[bytes]]:
-    """A file that can be read twice. Raises InvalidInput."""
-    from icm_site.exchange import reading
+def _stream(given: Any, notes: Notes, project: str) -> Iterator[tuple[IO[bytes], bool]]:
+    """An export that can be read twice, and whether another program's file is behind.
 
-    if path != "-":
-        with reading.opened(Path(path)) as stream:
-            yield stream
+    Raises InvalidInput.
+    """
+    from icm_site.exchange import reading
+    from icm_site.exchange.foreign import programs, staging
+
+    if given.path == "-":
+        with tempfile.TemporaryFile() as kept:
+            shutil.copyfileobj(sys.stdin.buffer, kept)
+            kept.seek(0)
+            yield kept, False
         return
-    with tempfile.TemporaryFile() as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
-        kept.seek(0)
-        yield kept
+    path = Path(given.path)
+    with reading.opened(path) as stream:
+        program = given.program or programs.detect(path)
+        if program == programs.OWN:
+            yield stream, False
+            return
+        found = programs.rows(program, path, notes, project=given.project or project)
+        with staging.staged(found) as made:
+            yield made, True
 
 
 def _backup() -> Path | None:

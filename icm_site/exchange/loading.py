@@ -10,18 +10,21 @@ from typing import IO, Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils import timezone
 
+from icm_site.caller import Caller
 from icm_site.errors import Conflict
 from icm_site.exchange import rows
 from icm_site.exchange.columns import SUCCESSOR, Mask, masked
 from icm_site.exchange.kinds import BY_NAME, KINDS, Kind
 from icm_site.exchange.reading import Checked, Reader
-from memories import indexes
+from memories import history, indexes
 from memories.models import Memory, MemoryUsage, State
 
 # Ids of rows that differ, as many as are named.
 NAMED = 20
 _USAGE = frozenset({"weight", "access_count", "last_accessed", "decayed_at"})
+_TIMES = frozenset({"created_at", "updated_at", "last_accessed"})
 Row = dict[str, Any]
 
 
@@ -43,7 +46,9 @@ class Tally:
 
 @dataclass
 class Loaded:
-    """The outcome by type of row, and the kinds of secrets that were masked."""
+    """The outcome by type of row; `change` is the one that an undo takes back."""
+
+    change: str = ""
 
     tallies: dict[str, Tally] = field(
         default_factory=lambda: {kind.name: Tally() for kind in KINDS}
@@ -58,13 +63,22 @@ class Loaded:
         return sum(tally.differing for tally in self.tallies.values())
 
 
-def load(stream: IO[bytes], checked: Checked, *, mask: Mask, dry_run: bool) -> Loaded:
+def load(
+    stream: IO[bytes],
+    checked: Checked,
+    *,
+    mask: Mask,
+    dry_run: bool,
+    caller: Caller | None = None,
+) -> Loaded:
     """Add what is new. With `dry_run` all is done and taken back.
 
-    Raises InvalidInput, Conflict where the file is not the one that was checked.
+    With a `caller` the new memories are one change of it, which can be undone, and a
+    row's own times do not make it differ: it is of another program. Raises
+    InvalidInput, Conflict where the file is not the one that was checked.
     """
     with _all_or_nothing():
-        work = _Loading(mask)
+        work = _Loading(mask, foreign=caller is not None)
         reader = Reader(stream)
         for name, group in groupby(reader.rows(), key=lambda found: found[0].name):
             kind = BY_NAME[name]
@@ -75,6 +89,8 @@ def load(stream: IO[bytes], checked: Checked, *, mask: Mask, dry_run: bool) -> L
             raise Conflict("the file was changed meanwhile; nothing was imported")
         if work.loaded.tallies["metadata"].new:
             indexes.remake_vectors_if_possible()
+        if caller is not None:
+            work.log(caller)
         if dry_run:
             transaction.set_rollback(True)
     return work.loaded
@@ -94,8 +110,9 @@ def _all_or_nothing() -> Iterator[None]:
 class _Loading:
     """One import: what was here before, and which ids stand for others."""
 
-    def __init__(self, mask: Mask) -> None:
+    def __init__(self, mask: Mask, *, foreign: bool) -> None:
         self.loaded = Loaded()
+        self._passing = _TIMES if foreign else frozenset[str]()
         self._mask = mask
         self._aliases: dict[tuple[str, str], str] = {}
         self._late: list[tuple[str, str, str]] = []
@@ -119,6 +136,14 @@ class _Loading:
         else:
             kind.model._default_manager.bulk_create(objects)
         self._note_late(kind, fresh)
+
+    def log(self, caller: Caller) -> None:
+        """Make the new memories one change, so that an undo hides them."""
+        now = timezone.now()
+        with history.change("import", caller=caller, now=now) as log:
+            for memory in Memory.objects.filter(pk__gt=self._last["memory"]).iterator():
+                log.created(memory)
+            self.loaded.change = log.change.ulid if log.before else ""
 
     def late(self, kind: Kind) -> None:
         """Set the references that may stand before what they name."""

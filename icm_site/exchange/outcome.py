@@ -24,6 +24,8 @@ def said(done: Loaded, *, dry_run: bool, backup: Path | None) -> Iterator[str]:
         yield "Nothing was changed: this was a preview."
     elif not done.new:
         yield "Nothing new: all of it is here already."
+    elif done.change:
+        yield f"Undo of the memories: icm undo {done.change}"
     if backup:
         yield f"The database as it was before: {backup}"
 

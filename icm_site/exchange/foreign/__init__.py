@@ -1,0 +1,1 @@
+"""What other programs remember, read as rows of an export."""
