@@ -11,6 +11,7 @@ import pytest
 from memories import (
     approximate,
     embedding,
+    indexes,
     matrices,
     purge,
     store,
@@ -204,6 +205,8 @@ def test_a_task_keeps_vectors_and_a_purge_erases_them(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(vector_files, "LEAST", 2)
+    # The log's place is emptied with all tables after a test of this kind.
+    indexes.ensure()
     rows = [make_memory(f"The port of service {n} is 80{n}.") for n in range(3)]
     embedding.embed_memories(rows, embedding.database_embedder())
     assert tasks.keep_vectors() == 3
