@@ -78,9 +78,7 @@ def _drop_output() -> None:
 
 def fail(error: IcmError) -> int:
     """Say an error in one line on stderr; returns the exit code."""
-    # What was given may stand in it, and must not act on the terminal.
-    text = "".join(c if c.isprintable() else " " for c in error.message)
-    text = " ".join(text.split())
+    text = error.message
     shown = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
     print(f"Error: {shown}", file=sys.stderr)
     return USAGE if isinstance(error, UsageError) else 1

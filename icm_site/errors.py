@@ -7,8 +7,10 @@ class IcmError(Exception):
     status = 500
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+        # What was given may stand in it: it adds no line, and acts on no terminal.
+        seen = "".join(char if char.isprintable() else " " for char in message)
+        self.message = " ".join(seen.split())
+        super().__init__(self.message)
 
 
 class NotFound(IcmError):

@@ -155,7 +155,11 @@ def _call(
     params = operation.parse(given, caller=caller, ranges=tool.ranges, fill=tool.fill)
     open_database()
     result = operation.run(params, caller)
-    return Answer(text=render(result), stored=tool.stores, prose=form != "json")
+    from memories.fence import unforged
+
+    prose = form != "json"
+    text = unforged(render(result)) if prose else render(result)
+    return Answer(text=text, stored=tool.stores, prose=prose)
 
 
 def _render(

@@ -53,6 +53,15 @@ def without_injected(text: str) -> str:
 _FORGED = later.pattern(r"[<＜‹](?=\s*[/／]?\s*icm[-_‐-―\s]*notes)", re.IGNORECASE)
 
 
+def unforged(text: str) -> str:
+    """A text, its lines as they are, in which nothing looks like a mark of the fence.
+
+    For answers to an agent: they end up in transcripts, where a forged mark would hide
+    from capture what follows it.
+    """
+    return _FORGED.sub("&lt;", text)
+
+
 def harmless(text: str) -> str:
     """A stored text as one line that can neither end its fence nor act on a screen."""
     visible = "".join(c if c.isprintable() else " " for c in text)

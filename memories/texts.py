@@ -111,6 +111,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("summary", record.summary),
         ("keywords", ", ".join(record.keywords)),
         ("raw", formats.shown_raw(record)),
+        ("origin", _unattended(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
         ("corrected by", record.corrected_by or ""),
@@ -118,6 +119,11 @@ def _tool_block(record: MemoryRecord) -> str:
     ]
     lines = [f"{label}: {plain(text)}" for label, text in rows if text]
     return "\n".join([formats.heading(record), *lines, ""])
+
+
+def _unattended(record: MemoryRecord) -> str:
+    """Who brought what nobody looked at; "" for what a person or an agent stored."""
+    return formats.shown_source(record) if record.origin in ("hook", "import") else ""
 
 
 def recalled_compact(result: RecallResult) -> str:
