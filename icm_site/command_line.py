@@ -47,8 +47,9 @@ EPILOG = """other commands:
   resident        the warm process: status, stop, run
   bench-latency   hooks, commands and MCP from start to answer, warm and cold
   bench-scale     search and writes with up to a million memories
+  bench-agent     an agent's work with the memory and without
   bench-agents    several programs at once on one database
-  bench-recall    what recall brings to prompts
+  bench-recall    questions about a document that was read once
   bench-format    bytes and tokens of the forms of an answer
   bench-web       the admin pages and HTTP interfaces over many memories
   bench-quality   retrieval quality on a file or folder of questions
