@@ -34,8 +34,8 @@ def test_no_page_makes_more_queries_over_more_memories() -> None:
     few, many = counts
     # A list that fits on one page has no second one to look for.
     assert {n: (few[n], many[n]) for n in few if many[n] > few[n] + 1} == {}
-    most = {name: MOST for name in many} | {"Dashboard": MOST_OF_PANELS}
-    assert {name: count for name, count in many.items() if count > most[name]} == {}
+    most = dict.fromkeys(many, MOST) | {"Dashboard": MOST_OF_PANELS}
+    assert {name: n for name, n in many.items() if n > most[name]} == {}
 
 
 @pytest.mark.slow
