@@ -31,6 +31,9 @@ Formatter = Callable[[str], argparse.HelpFormatter]
 PIPE_WIDTH = 1000
 
 EPILOG = """other commands:
+  init            set ICM up in the AI tools of this machine
+  uninstall       take out of them what init put in
+  doctor          what is wrong here, and the command that mends it
   backup          a consistent copy of the database
   restore         put a copy in the place of the database
   repair          make indexes anew; save what can be read of a damaged file
@@ -39,7 +42,8 @@ EPILOG = """other commands:
   serve           MCP server on standard input and output
   web             the admin pages and the HTTP interfaces, for this machine
   trust           let the .icm folder of a repository count
-  dashboard       the memory in the terminal; also called tui
+  dashboard       the memory in the terminal
+  tui             the same
   config          every setting with its value and where it comes from
   completion      commands and options completed by bash, zsh or fish
   bench           speed of the store: insert, search, decay
