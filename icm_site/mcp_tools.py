@@ -158,8 +158,13 @@ def _call(
     from memories.fence import unforged
 
     prose = form != "json"
-    text = unforged(render(result)) if prose else render(result)
+    own = tool.name in FENCED
+    text = unforged(render(result)) if prose and not own else render(result)
     return Answer(text=text, stored=tool.stores, prose=prose)
+
+
+# Their text is a fence of our own, whose lines are made harmless one by one.
+FENCED = frozenset({"icm_recall_context"})
 
 
 def _render(

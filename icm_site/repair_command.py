@@ -83,8 +83,7 @@ def _save(database: Path, *, dry_run: bool) -> int:
     """Save what can be read of a damaged file into a new one that takes its place."""
     fresh = database.with_name(f"{database.name}.partial")
     fresh.unlink(missing_ok=True)
-    stamp = f"{datetime.now():%Y%m%d-%H%M%S}"
-    aside = database.with_name(f"{database.name}.damaged-{stamp}")
+    aside = replacing.unused(database, "damaged", now=datetime.now())
     with replacing.alone(database):
         try:
             done = salvage.salvage(database, fresh)
@@ -98,7 +97,9 @@ def _save(database: Path, *, dry_run: bool) -> int:
     if not dry_run:
         print(f"The damaged file is kept: {aside}")
         if done.apart:
-            apart = database.with_name(f"{database.name}.salvaged-{stamp}.jsonl")
+            apart = replacing.unused(
+                database, "salvaged", now=datetime.now(), ending=".jsonl"
+            )
             salvage.write_apart(done, apart)
             print(f"Rows that fit into no table: {apart}")
     print("\n".join(_report(done, dry_run=dry_run)), flush=True)

@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import PROJECT
+from tests.icm_site.unprivileged import shared_folder
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,9 +26,13 @@ TIMES = int(os.environ.get("ICM_TEST_FAULTS", "1"))
 
 
 @pytest.fixture
-def made(environment: dict[str, str], tmp_path: Path) -> Any:
-    """Run one kind of fault; its figures."""
-    folder = tmp_path / "own"
+def made(environment: dict[str, str]) -> Iterator[Any]:
+    """Run one kind of fault, in part as a user to whom modes apply; its figures."""
+    with shared_folder() as shared:
+        yield _runner(environment, shared / "own")
+
+
+def _runner(environment: dict[str, str], folder: Path) -> Any:
     folder.mkdir()
     del environment["ICM_NO_EMBEDDINGS"]
 

@@ -37,7 +37,7 @@ class Known(NamedTuple):
 # a person (`--allow-secret`) is not here.
 _KNOWN = {
     "recall": "1 -t --topic -k --keyword -p --project -l --limit --max-tokens"
-    " --min-score --explain --engine",
+    " --min-score --min-relevance --explain --engine",
     "recall-context": "1 -p --project -l --limit",
     "recall-project": "0 -p --project -l --limit",
     "store": "0 -t --topic -c --content -i --importance -k --keywords -r --raw"

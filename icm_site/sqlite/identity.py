@@ -133,8 +133,11 @@ def _from_header(path: str) -> FileState:
 
 
 def _from_sqlite(path: str) -> FileState:
-    if not Path(path).exists():
-        return FileState("missing")
+    try:
+        if not Path(path).exists():
+            return FileState("missing")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}.") from error
     try:
         connection = sqlite3.connect(uri(path, "mode=ro"), uri=True, timeout=_PATIENCE)
         with closing(connection):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sqlite3
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -30,6 +32,14 @@ def alone(database: Path) -> Iterator[None]:
         raise Unavailable(
             f"another process is migrating or mending {database}"
         ) from None
+
+
+def unused(database: Path, word: str, *, now: datetime, ending: str = "") -> Path:
+    """A name beside the database that no file has: what is kept replaces nothing."""
+    base = f"{database.name}.{word}-{now:%Y%m%d-%H%M%S}"
+    numbers = (f"-{number}" if number else "" for number in itertools.count())
+    names = (database.with_name(f"{base}{number}{ending}") for number in numbers)
+    return next(path for path in names if not path.exists())
 
 
 def pages_into(source: Path, target: Path) -> None:

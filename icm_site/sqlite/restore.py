@@ -65,7 +65,7 @@ def restore(database: Path, copy: Path, *, now: datetime) -> Restored:
         if not database.exists():
             replacing.pages_into(copy, database)
             return Restored(None, count)
-        aside = database.with_name(f"{database.name}.before-{now:%Y%m%d-%H%M%S}")
+        aside = replacing.unused(database, "before", now=now)
         try:
             replacing.pages_into(database, aside)
             replacing.pages_into(copy, database)

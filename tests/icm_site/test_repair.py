@@ -7,11 +7,12 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from icm_site.sqlite import salvage
+from icm_site.sqlite import replacing, salvage
 from icm_site.sqlite.scan import Scan
 from tests.conftest import PROJECT, Icm
 
@@ -137,7 +138,7 @@ def test_a_damaged_file_is_mended_and_every_surface_says_how(
     assert len(before) == 40
     pages = leaves(database, "memories")
     spoil(database, [pages[len(pages) // 2]])
-    for command in (["list", "-a"], ["topics"], ["backup"]):
+    for command in (["list", "-a"], ["recall", "fact"], ["backup"]):
         failed = icm(*command)
         assert failed.returncode == 1, command
         assert "icm repair" in failed.stderr, command
@@ -252,3 +253,14 @@ def texts(path: Path) -> set[str]:
     """The memories of a file, in no order."""
     with closing(sqlite3.connect(path)) as raw:
         return {row[0] for row in raw.execute("SELECT summary FROM memories")}
+
+
+def test_what_is_kept_aside_never_replaces_a_file(tmp_path: Path) -> None:
+    now = datetime(2026, 5, 4, 12, 30, 1)
+    database = tmp_path / "x.sqlite3"
+    names = []
+    for _ in range(3):
+        path = replacing.unused(database, "before", now=now)
+        path.touch()
+        names.append(path.name.removeprefix("x.sqlite3.before-"))
+    assert names == ["20260504-123001", "20260504-123001-1", "20260504-123001-2"]

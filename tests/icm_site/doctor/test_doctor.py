@@ -78,7 +78,7 @@ def test_a_damaged_database_is_told_with_its_newest_copy(
     database.write_bytes(data)
     (bad,) = wrong(doctor())
     assert bad["subject"] == "database" and "damaged" in bad["text"]
-    assert str(copy) in bad["remedy"]
+    assert f"restore latest takes {copy.name}" in bad["remedy"]
 
 
 @pytest.mark.parametrize(
