@@ -227,9 +227,9 @@ def memory_stats(params: NoParams, caller: Caller) -> StatsResult:
 def memory_embed_all(
     params: EmbedParams, caller: Caller, progress: embedding.Progress | None = None
 ) -> EmbedResult:
-    """Give every memory that lacks one its vector, so that meaning finds it.
+    """Give each memory that lacks one a vector, so that meaning finds it.
 
-    Use it after embeddings were off or a model was missing; stores do it themselves.
+    Use it after embeddings were off; a store does it by itself.
     """
     del caller
     if params.force and params.migrate:

@@ -92,7 +92,9 @@ def test_the_tool_entry_shapes_the_schema() -> None:
     assert schema["required"] == ["kind"]
 
 
-def test_the_lean_list_stays_small(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lean_list_stays_small(
+    capsys: pytest.CaptureFixture[str], model: FakeEmbedder
+) -> None:
     lean, full = mcp_tools.listed(lean=True), mcp_tools.listed(lean=False)
     with capsys.disabled():
         print(f" [tools/list: lean {len(lean)} tools {size(lean)} bytes,", end=" ")
