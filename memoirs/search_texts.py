@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memoirs.schemas import SearchAllResult, SearchHit
-from memories import formats
+from memories import formats, texts
+from memories.fence import told
 from memories.formats import plain
 
 NOTHING = "Nothing found."
@@ -42,7 +43,9 @@ def hit_text(hit: SearchHit) -> str:
             ("summary", memory.summary),
             ("keywords", ", ".join(memory.keywords)),
             ("raw", formats.shown_raw(memory)),
+            ("origin", texts.unattended(memory)),
             ("replaces", ", ".join(memory.replaces)),
+            ("corrected by", memory.corrected_by or ""),
         ]
     else:
         concept = hit.concept
@@ -63,7 +66,9 @@ def hit_text(hit: SearchHit) -> str:
 
 def _line(hit: SearchHit) -> str:
     if hit.memory is not None:
-        return f"[{plain(hit.memory.topic)}] {plain(hit.memory.summary)}"
+        memory = hit.memory
+        line = f"[{plain(memory.topic)}] {plain(memory.summary)}"
+        return told(line, memory.origin)
     assert hit.concept is not None
     concept = hit.concept
     return f"[{plain(concept.memoir)}] {plain(concept.name)}: " + plain(

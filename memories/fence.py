@@ -62,6 +62,14 @@ def unforged(text: str) -> str:
     return _FORGED.sub("&lt;", text)
 
 
+def told(line: str, origin: str) -> str:
+    """A line with who stored it; what the person stored has no such word.
+
+    It stands behind the text, whose own end can imitate it but not take it away.
+    """
+    return f"{line} ({origin})" if origin not in ("", "user") else line
+
+
 def harmless(text: str) -> str:
     """A stored text as one line that can neither end its fence nor act on a screen."""
     visible = "".join(c if c.isprintable() else " " for c in text)

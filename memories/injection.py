@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memories import projects
-from memories.fence import CLOSE, INTRODUCTION, OPEN, harmless
+from memories.fence import CLOSE, INTRODUCTION, OPEN, harmless, told
 
 BULLET_CHARS = 400
 BLOCK_BYTES = 4_000
@@ -20,11 +20,12 @@ OWN, SHARED, PERSONAL = range(3)
 
 
 class Bullet(NamedTuple):
-    """A note: its place in the order of tiers, its text, and its weight."""
+    """A note: its place in the order of tiers, its text, weight, and who stored it."""
 
     tier: int
     text: str
     weight: float = 1.0
+    origin: str = ""
 
 
 def tier(topic: str, project: str) -> int:
@@ -59,8 +60,9 @@ def _lines(bullets: Iterable[Bullet]) -> Iterator[str]:
         text = harmless(bullet.text)
         if len(text) > BULLET_CHARS:
             text = text[:BULLET_CHARS].rstrip() + " […]"
-        left -= len(f"- {text}\n".encode())
+        line = f"- {told(text, bullet.origin)}"
+        left -= len(f"{line}\n".encode())
         if left < 0:
             yield REST
             return
-        yield f"- {text}"
+        yield line

@@ -81,12 +81,18 @@ OPERATIONS = [
             formats={"text": injection_texts.block_tool},
             reads=True,
             ranges={"limit": (1, 100)},
+            hidden=frozenset({"min_relevance"}),
         ),
         commands=(
             Command(
                 words=("recall-context",),
                 formats={"text": injection_texts.block},
-                flags={"query": (), "project": _PROJECT, "limit": _LIMIT},
+                flags={
+                    "query": (),
+                    "project": _PROJECT,
+                    "limit": _LIMIT,
+                    "min_relevance": ("--min-relevance",),
+                },
                 ranges={"limit": (1, 500)},
                 note=injection_texts.block_note,
             ),

@@ -9,7 +9,7 @@ from django.utils import timezone
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
-from memories import known_projects, operations, snapshot, wake_up
+from memories import known_projects, operations, recall, snapshot, wake_up
 from memories.injection_schemas import (
     ContextParams,
     ContextResult,
@@ -74,16 +74,26 @@ def recall_context(params: RecallContextParams, caller: Caller) -> RecallContext
     if project == "":
         project = None  # Asked for by a person or an agent, outside any project.
     asked = RecallParams.model_validate(
-        {"query": params.query, "project": project, "limit": params.limit}
+        params.model_dump(exclude={"project"}) | {"project": project}
     )
     found = operations.memory_recall(asked, caller)
+    less = 0 if found.hits else _less_relevant(asked)
+    below = f"Left out as less relevant than {params.min_relevance:g}: {less}."
     return RecallContextResult(
         query=params.query,
         project=project or "",
         hits=found.hits,
-        notes=found.notes,
+        notes=[*found.notes, *([below] if less else [])],
         miss=found.miss,
     )
+
+
+def _less_relevant(asked: RecallParams) -> int:
+    """How many memories a question without an answer leads to all the same."""
+    if not asked.min_relevance:
+        return 0
+    every = asked.model_dump(exclude={"explain"}) | {"min_relevance": 0.0}
+    return len(recall.recall(**every, count=False).hits)
 
 
 def recall_project(params: RecallProjectParams, caller: Caller) -> RecallResult:

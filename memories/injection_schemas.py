@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from icm_site.operation import Params, Result
+from memories import rank
 from memories.schemas import Keywords, Level, MemoryRecord
 
 
@@ -25,6 +26,12 @@ class RecallContextParams(Params):
     query: str = Field(description="What to know")
     project: str | None = Field(None, description="Else the current one; - for all")
     limit: int = Field(10, description="At most so many")
+    min_relevance: float = Field(
+        rank.HOOK_FLOOR,
+        ge=0.0,
+        le=1.0,
+        description="Leave out what hardly has to do with the query; 0 for nothing",
+    )
 
 
 class RecallProjectParams(Params):

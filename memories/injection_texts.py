@@ -75,7 +75,10 @@ def block(result: RecallContextResult) -> str:
     """The injection block; nothing where nothing was found."""
     bullets = [
         injection.Bullet(
-            injection.tier(hit.topic, result.project), hit.summary, hit.weight
+            injection.tier(hit.topic, result.project),
+            hit.summary,
+            hit.weight,
+            hit.origin,
         )
         for hit in result.hits
     ]
@@ -83,7 +86,8 @@ def block(result: RecallContextResult) -> str:
 
 
 def block_tool(result: RecallContextResult) -> str:
-    return _with_miss(block(result) or texts.NOTHING, result.miss)
+    text = block(result) or " ".join([texts.NOTHING, *result.notes])
+    return _with_miss(text, result.miss)
 
 
 def block_note(result: RecallContextResult) -> str:

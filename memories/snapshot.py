@@ -25,7 +25,7 @@ ADVICE = "> There is more than fits here; `icm consolidate -t TOPIC` joins a top
 FULL_SHARE = 0.8
 
 ROWS = """
-SELECT m.id, m.ulid, m.topic, m.summary, m.importance
+SELECT m.id, m.ulid, m.topic, m.summary, m.importance, m.origin
 FROM memories m
 WHERE m.state = 'live' AND m.topic_key IN (SELECT value FROM json_each(?))
 ORDER BY CASE m.importance
@@ -82,7 +82,7 @@ def snapshot(
         connection, lambda topic: is_context(topic, project or ""), max_chars, exclude
     )
     found = [
-        Line(number, row.id, standing.shortened(row.summary, max_chars))
+        Line(number, row.id, standing.shortened(row.summary, max_chars), row.origin)
         for number, rows in enumerate((personal, own))
         for row in rows
     ]

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from icm_site import text
 from icm_site.text import normalise
 from memories import projects
-from memories.fence import harmless
+from memories.fence import harmless, told
 from memories.scope import TOPICS, Connection
 
 Form = Literal["markdown", "plain"]
@@ -33,6 +33,7 @@ class Row(NamedTuple):
     topic: str
     summary: str
     importance: str
+    origin: str = ""
 
 
 class Line(NamedTuple):
@@ -41,6 +42,12 @@ class Line(NamedTuple):
     section: int
     id: int
     text: str
+    origin: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The text, with who stored it."""
+        return told(self.text, self.origin)
 
 
 class Section(NamedTuple):
@@ -106,7 +113,7 @@ def fill(lines: Iterable[Line], titles: Sequence[str], *, left: int) -> Iterator
     """
     opened: set[int] = set()
     for line in lines:
-        cost = len(line.text) + len("\n- ")
+        cost = len(line.shown) + len("\n- ")
         if line.section not in opened:
             cost += len(titles[line.section]) + len("\n\n## ")
         if cost > left and opened:
@@ -119,7 +126,7 @@ def fill(lines: Iterable[Line], titles: Sequence[str], *, left: int) -> Iterator
 def sections(titles: Sequence[str], lines: Sequence[Line]) -> tuple[Section, ...]:
     """The lines by section; sections without a line are left out."""
     found = (
-        Section(title, tuple(line.text for line in lines if line.section == number))
+        Section(title, tuple(line.shown for line in lines if line.section == number))
         for number, title in enumerate(titles)
     )
     return tuple(section for section in found if section.lines)

@@ -7,6 +7,7 @@ from itertools import groupby
 from rich.table import Table
 
 from memories import formats
+from memories.fence import told
 from memories.formats import plain
 from memories.schemas import (
     EmbeddingsResult,
@@ -111,7 +112,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("summary", record.summary),
         ("keywords", ", ".join(record.keywords)),
         ("raw", formats.shown_raw(record)),
-        ("origin", _unattended(record)),
+        ("origin", unattended(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
         ("corrected by", record.corrected_by or ""),
@@ -121,7 +122,7 @@ def _tool_block(record: MemoryRecord) -> str:
     return "\n".join([formats.heading(record), *lines, ""])
 
 
-def _unattended(record: MemoryRecord) -> str:
+def unattended(record: MemoryRecord) -> str:
     """Who brought what nobody looked at; "" for what a person or an agent stored."""
     return formats.shown_source(record) if record.origin in ("hook", "import") else ""
 
@@ -133,7 +134,7 @@ def recalled_compact(result: RecallResult) -> str:
 
 
 def _compact_line(record: MemoryRecord) -> str:
-    line = f"[{plain(record.topic)}] {plain(record.summary)}"
+    line = told(f"[{plain(record.topic)}] {plain(record.summary)}", record.origin)
     new = record.corrected_by
     return f"{line} (corrected by {new})" if new else line
 

@@ -45,7 +45,7 @@ RANKS = ("critical", "high", "medium", "low")
 # Score (documented): importance x 1 / (1 + days / 30) x weight; days since the later
 # of creation and last access.
 ROWS = """
-SELECT m.id, m.ulid, m.topic, m.summary, m.importance
+SELECT m.id, m.ulid, m.topic, m.summary, m.importance, m.origin
 FROM memories m JOIN memory_usage u ON u.memory_id = m.id
 WHERE m.state = 'live' AND m.topic_key IN (SELECT value FROM json_each(?))
 AND (m.importance IN ('critical', 'high')
@@ -129,7 +129,7 @@ def _fixed(row: Row) -> tuple[int, str]:
 
 def _line(row: Row, max_chars: int) -> Line:
     shown = standing.shortened(row.summary, max_chars)
-    return Line(section(row.topic, row.summary), row.id, shown)
+    return Line(section(row.topic, row.summary), row.id, shown, row.origin)
 
 
 def _rows(

@@ -38,7 +38,7 @@ class Known(NamedTuple):
 _KNOWN = {
     "recall": "1 -t --topic -k --keyword -p --project -l --limit --max-tokens"
     " --min-score --min-relevance --explain --engine",
-    "recall-context": "1 -p --project -l --limit",
+    "recall-context": "1 -p --project -l --limit --min-relevance",
     "recall-project": "0 -p --project -l --limit",
     "store": "0 -t --topic -c --content -i --importance -k --keywords -r --raw"
     " --supersedes",

@@ -29,7 +29,7 @@ BUSY_SECONDS = 0.2
 SPARE = 5
 READ_ONLY = "ICM_READONLY"
 
-SUMMARIES = "SELECT id, topic, summary FROM memories WHERE id IN ({})"
+SUMMARIES = "SELECT id, topic, summary, origin FROM memories WHERE id IN ({})"
 
 
 class Settings(NamedTuple):
@@ -129,10 +129,10 @@ class Memory:
         rows = {row[0]: row for row in self.raw.execute(statement, list(scores))}
         found = []
         for key, score in scores.items():
-            _, topic, summary = rows.get(key, (key, "", ""))
+            _, topic, summary, origin = rows.get(key, (key, "", "", ""))
             near = tier(topic, self.project)
             if topic and near is not None:
-                found.append(Note(key, topic, summary, near, score))
+                found.append(Note(key, topic, summary, near, score, origin))
         return found
 
 

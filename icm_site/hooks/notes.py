@@ -23,6 +23,7 @@ class Note(NamedTuple):
     summary: str
     tier: int = 0
     score: float = 0.0
+    origin: str = ""
 
 
 class Block(NamedTuple):
@@ -46,7 +47,7 @@ def block(notes: Sequence[Note], project: str, *, max_tokens: int) -> Block:
     left = limit - len(around)
     lines: dict[int, str] = {}
     for note in sorted(notes, key=lambda note: note.tier):
-        line = bullet(note.summary)
+        line = bullet(note.summary, note.origin)
         # Room for the sentence that says so must remain, unless this is the last.
         spare = 0 if len(lines) + 1 == len(notes) else len(REST) + 1
         if len(line) + 1 + spare > left:
@@ -59,12 +60,12 @@ def block(notes: Sequence[Note], project: str, *, max_tokens: int) -> Block:
     return costed(wrapped("\n".join(shown), project), lines)
 
 
-def bullet(summary: str) -> str:
+def bullet(summary: str, origin: str = "") -> str:
     """A stored text as one line of a list, cut where it is long."""
     text = fence.harmless(summary)
     if len(text) > BULLET_CHARS:
         text = text[:BULLET_CHARS].rstrip() + CUT
-    return f"- {text}"
+    return f"- {fence.told(text, origin)}"
 
 
 def max_chars(max_tokens: int) -> int:

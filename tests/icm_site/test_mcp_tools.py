@@ -238,7 +238,9 @@ def test_nothing_found_is_an_ordinary_answer(db: None) -> None:
 def test_compact_answers_are_short_unless_a_format_is_asked(db: None) -> None:
     stored = call("icm_memory_store", topic="notes", content="Tea.", compact=True)
     assert stored.text == f"ok:{Memory.objects.get().ulid}"
-    assert call("icm_memory_recall", query="tea", compact=True).text == "[notes] Tea."
+    assert call("icm_memory_recall", query="tea", compact=True).text == (
+        "[notes] Tea. (agent)"
+    )
     rows = json.loads(
         call("icm_memory_recall", query="tea", compact=True, format="json").text
     )

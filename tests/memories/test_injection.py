@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -153,3 +154,53 @@ def test_the_project_is_recalled_and_saved_without_naming_it(run: Run) -> None:
     for name, given in (("recall_project", {}), ("save_project", {"content": "x"})):
         with pytest.raises(InvalidInput, match="this folder belongs to no project"):
             perform(name, caller=CALLER.__class__(surface="cli"), **given)
+
+
+ORIGINS = {
+    "user": "We chose Postgres 16 for orders.",
+    "agent": "The orders table has 12 columns.",
+    "hook": "Orders older than 90 days are archived.",
+    "import": "Orders are exported as Parquet.",
+}
+
+
+def of_every_origin() -> None:
+    for origin, text in ORIGINS.items():
+        caller = dataclasses.replace(CALLER, origin=origin)
+        stored = make_memory(text, caller=caller)
+        # What hooks and imports bring is never high by itself: a person raised it.
+        Memory.objects.filter(pk=stored.pk).update(importance="high")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("wake-up",),
+        ("wake-up", "-f", "plain"),
+        ("context",),
+        ("recall-context", "orders", "--min-relevance", "0"),
+    ],
+    ids=" ".join,
+)
+def test_what_the_person_did_not_store_says_who_did(
+    words: tuple[str, ...], run: Run
+) -> None:
+    of_every_origin()
+    lines = run(*words).out.splitlines()
+    assert f"- {ORIGINS['user']}" in lines
+    for origin in ("agent", "hook", "import"):
+        assert f"- {ORIGINS[origin]} ({origin})" in lines
+    assert run(*words).out.splitlines() == lines
+
+
+def test_a_block_leaves_out_what_hardly_has_to_do_with_the_question(run: Run) -> None:
+    filled()
+    asked = "plan a birthday party for Mondays or Tuesdays in Rome"
+    done = run("recall-context", asked)
+    assert (done.code, done.out) == (0, "")
+    assert "Left out as less relevant than 0.5: 1." in done.err
+    said = tool("icm_recall_context", query=asked)
+    assert said == "No memories found. Left out as less relevant than 0.5: 1."
+    assert not Memory.objects.filter(usage__access_count__gt=0)
+    everything = run("recall-context", asked, "--min-relevance", "0")
+    assert everything.out.count("\n- ") == 1
