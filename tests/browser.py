@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from playwright.sync_api import ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SWITCHES = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-# A test machine may be busy with others.
-WAIT_MS = 20_000
+# Only ever an upper bound: a machine that is busy with others answers late.
+WAIT_MS = 90_000
 
 
 def find() -> str | None:
@@ -53,6 +53,7 @@ def browsing(
             locale=language,
         )
         context.set_default_timeout(WAIT_MS)
+        expect.set_options(timeout=WAIT_MS)
         found = Browser(context.new_page())
         found.page.on("request", lambda sent: found.requested.append(sent.url))
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
