@@ -12,7 +12,7 @@ from icm_site import conf, rebuilding
 from icm_site.arguments import Parser
 from icm_site.errors import NotFound, ReadOnly, Unavailable
 from icm_site.resident import command as resident
-from icm_site.sqlite import backup, identity, replacing, salvage
+from icm_site.sqlite import backup, failures, identity, replacing, salvage
 from icm_site.sqlite.address import uri
 
 
@@ -58,8 +58,8 @@ def fault_of(database: Path, *, deep: bool) -> str | None:
     try:
         with closing(sqlite3.connect(uri(database, "mode=ro"), uri=True)) as raw:
             (found,) = raw.execute(f"PRAGMA {check}(1)").fetchone()
-    except sqlite3.DatabaseError as error:
-        return str(error)
+    except failures.DAMAGE as error:
+        return failures.words(error)
     return None if found == "ok" else " ".join(str(found).split())
 
 

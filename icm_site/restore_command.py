@@ -12,7 +12,7 @@ from icm_site import conf
 from icm_site.arguments import Parser
 from icm_site.errors import ReadOnly, Unavailable
 from icm_site.resident import command as resident
-from icm_site.sqlite import restore
+from icm_site.sqlite import failures, restore
 from memories import fts_schema
 
 
@@ -57,8 +57,8 @@ def _stamp(database: Path) -> None:
             raw.execute(fts_schema.STAMP)
             raw.commit()
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.Error as error:
+    except failures.DAMAGE as error:
         raise Unavailable(
-            f"the copy is in place, but {error}: end programs that have the database "
-            "open"
+            f"the copy is in place, but {failures.words(error)}: end programs that "
+            "have the database open"
         ) from error

@@ -39,7 +39,7 @@ def of_database(path: str | os.PathLike[str]) -> Mapping[str, str]:
     try:
         with closing(sqlite3.connect(uri(path, "mode=ro"), uri=True)) as raw:
             return aliases(raw)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return MappingProxyType({})
 
 

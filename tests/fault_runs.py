@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from icm_site.sqlite import failures
 from tests.faults import (
     DATABASE,
     SEED,
@@ -193,7 +194,7 @@ def scanned() -> set[str]:
                     f"SELECT ulid FROM memories NOT INDEXED ORDER BY rowid {order}"
                 ):
                     found.add(str(ulid))
-        except sqlite3.DatabaseError:
+        except failures.DAMAGE:
             continue
     return found
 

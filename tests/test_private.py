@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,8 +85,6 @@ def test_every_file_and_folder_of_ours_is_closed_to_others(
         ["restore", "latest"],
         ["repair"],
     ):
-        # Copies are named by the second, and none replaces another.
-        time.sleep(1.1)
         done = icm(*words, ICM_DB=database)
         assert done.returncode == 0, done.stderr
     roots = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
-from icm_site.sqlite import backup, identity
+from icm_site.sqlite import backup, failures, identity
 from icm_site.sqlite.address import uri
 
 PATIENCE = 5.0
@@ -45,8 +45,8 @@ def examine(path: Path) -> list[Finding]:
             found += _content(connection, path, state)
     except sqlite3.OperationalError as error:
         found.append(wrong("database", f"{path} cannot be read: {error}"))
-    except sqlite3.DatabaseError as error:
-        found.append(_damaged(path, str(error)))
+    except failures.DAMAGE as error:
+        found.append(_damaged(path, failures.words(error)))
     return found
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from icm_site import conf, folders, paths
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
-from icm_site.sqlite import vec
+from icm_site.sqlite import failures, vec
 from icm_site.sqlite.address import uri
 
 # The folder of the Rust program of the same name, below the roots of each system.
@@ -56,7 +56,7 @@ def recorded(database: Path, key: str) -> str:
             row = connection.execute(
                 "SELECT value FROM icm_metadata WHERE key = ?", (key,)
             ).fetchone()
-    except sqlite3.Error:
+    except failures.DAMAGE:
         return ""
     return str(row[0]) if row else ""
 
@@ -106,7 +106,7 @@ def pauses(database: Path) -> Iterator[Finding]:
         connection = sqlite3.connect(uri(database, "mode=ro"), uri=True, timeout=1)
         with closing(connection):
             resting = pause.paused(connection)
-    except sqlite3.Error:
+    except failures.DAMAGE:
         return
     for project, end in resting.items():
         where = f"in project {project}" if project else "everywhere"

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -130,6 +129,4 @@ def _backup() -> Path | None:
     if not Memory.objects.exists() and not Memoir.objects.exists():
         return None
     source = conf.current().database_path
-    while (target := backup.default_target(source, datetime.now())).exists():
-        time.sleep(0.1)
-    return backup.backup(source, target)
+    return backup.backup(source, backup.default_target(source, datetime.now()))

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from icm_site import paths
 from icm_site.errors import Conflict, Unavailable
-from icm_site.sqlite import opening
+from icm_site.sqlite import failures, opening, replacing
 
 PAGES_AT_A_TIME = 1024
 DAY = 86_400.0
@@ -22,13 +22,16 @@ CLOCK = 2.0
 LOCK_SUFFIX = ".backup.lock"
 # What tells a copy that a timer made, and may delete, from one that a person made.
 SCHEDULED = "-auto"
-_ENDING = re.compile(r"\.backup-\d{8}-\d{6}(?P<scheduled>-auto)?")
+_ENDING = re.compile(r"\.backup-\d{8}-\d{6}(?:-\d+)?(?P<scheduled>-auto)?")
 
 
 def default_target(source: Path, now: datetime, *, scheduled: bool = False) -> Path:
-    """`<database>.backup-YYYYMMDD-HHMMSS` beside the database, `-auto` if scheduled."""
+    """`<database>.backup-YYYYMMDD-HHMMSS` beside the database, `-auto` if scheduled.
+
+    A further one of the same second has a number behind the time.
+    """
     ending = SCHEDULED if scheduled else ""
-    return source.with_name(f"{source.name}.backup-{now:%Y%m%d-%H%M%S}{ending}")
+    return replacing.unused(source, "backup", now=now, ending=ending)
 
 
 def copies(source: Path, *, scheduled: bool = False) -> list[Path]:
@@ -72,8 +75,9 @@ def backup(source: Path, target: Path) -> Path:
         partial.rename(target)
     except BaseException as error:
         partial.unlink(missing_ok=True)
-        if isinstance(error, OSError | sqlite3.Error):
-            raise Unavailable(f"backup {target} could not be made: {error}") from error
+        if isinstance(error, OSError | sqlite3.Error | UnicodeDecodeError):
+            why = failures.words(error)
+            raise Unavailable(f"backup {target} could not be made: {why}") from error
         raise
     return target
 

@@ -32,6 +32,10 @@ _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
         "newest copy in its place.",
     ),
 }
+# What the driver raises for a damaged file. Where the name in a broken definition is no
+# UTF-8, it fails to write the sentence of SQLite, and raises that instead.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+_BROKEN = b"malformed database schema"
 # The driver gives this one no code: bytes that are no text, in a page that is whole.
 _NO_TEXT = "Could not decode to UTF-8"
 
@@ -49,5 +53,15 @@ def explain(error: BaseException) -> IcmError | None:
             code = getattr(cause, "sqlite_errorcode", 0)
             kind, sentence = _MEANINGS.get(code & 0xFF, (None, ""))
             return kind(sentence) if kind else None
+        if isinstance(cause, UnicodeDecodeError) and cause.object.startswith(_BROKEN):
+            return Unavailable(DAMAGED)
         cause = cause.__cause__
     return None
+
+
+def words(error: BaseException) -> str:
+    """What SQLite says of a failure, also where it is no UTF-8."""
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error)
+    text = error.object.decode("utf-8", "replace")
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)

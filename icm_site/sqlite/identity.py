@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from icm_site.errors import Conflict, InvalidInput, Unavailable
 from icm_site.sqlite.address import uri
-from icm_site.sqlite.failures import explain
+from icm_site.sqlite.failures import DAMAGE, explain
 
 APPLICATION_ID = 0x49434D31  # "ICM1"
 SCHEMA_VERSION = 1
@@ -148,5 +148,5 @@ def _from_sqlite(path: str) -> FileState:
         # A log that this user may not read, or on a read-only disk: the header of the
         # file itself is older, but tells whose it is.
         return _from_header(path)
-    except sqlite3.DatabaseError:
+    except DAMAGE:
         return FileState("not a database")

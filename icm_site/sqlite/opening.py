@@ -10,7 +10,7 @@ from typing import Any
 
 from icm_site import paths
 from icm_site.errors import NotFound
-from icm_site.sqlite import address, identity, vec
+from icm_site.sqlite import address, failures, identity, vec
 
 TIMEOUT = 20.0
 _SHARED = ("foreign_keys=ON", "temp_store=MEMORY", "cache_size=-65536")
@@ -106,7 +106,7 @@ def _state(connection: Any, path: str | os.PathLike[str]) -> identity.FileState:
         return identity.state_of(connection)
     except sqlite3.OperationalError:
         raise
-    except sqlite3.DatabaseError:
+    except failures.DAMAGE:
         return identity.FileState("not a database")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from icm_site.errors import InvalidInput, NotFound, Unavailable
-from icm_site.sqlite import backup, identity, replacing
+from icm_site.sqlite import backup, failures, identity, replacing
 
 
 class Restored(NamedTuple):
@@ -49,9 +48,10 @@ def memories_of(copy: Path) -> int:
                 raise Unavailable(f"{copy} is damaged ({fault}); try an older copy.")
             row = raw.execute("SELECT count(*) FROM memories WHERE state = 'live'")
             return int(row.fetchone()[0])
-    except sqlite3.Error as error:
+    except failures.DAMAGE as error:
+        why = failures.words(error)
         raise Unavailable(
-            f"{copy} cannot be read: {error}; try an older copy."
+            f"{copy} cannot be read: {why}; try an older copy."
         ) from error
 
 
@@ -69,7 +69,7 @@ def restore(database: Path, copy: Path, *, now: datetime) -> Restored:
         try:
             replacing.pages_into(database, aside)
             replacing.pages_into(copy, database)
-        except sqlite3.DatabaseError:
+        except failures.DAMAGE:
             # Its first page is gone, so that SQLite takes it for no database.
             aside.unlink(missing_ok=True)
             _put(database, copy, aside)
@@ -82,7 +82,8 @@ def _put(database: Path, copy: Path, aside: Path) -> None:
     try:
         replacing.pages_into(copy, fresh)
         replacing.swap(database, fresh, aside)
-    except sqlite3.Error as error:
-        raise Unavailable(f"{database} could not be restored: {error}") from error
+    except failures.DAMAGE as error:
+        why = failures.words(error)
+        raise Unavailable(f"{database} could not be restored: {why}") from error
     finally:
         fresh.unlink(missing_ok=True)

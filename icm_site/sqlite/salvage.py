@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from icm_site import paths
 from icm_site.errors import Unavailable
+from icm_site.sqlite import failures
 from icm_site.sqlite.address import uri
 from icm_site.sqlite.identity import APPLICATION_ID
 from icm_site.sqlite.scan import Scan
@@ -105,7 +106,7 @@ def _open_damaged(path: Path) -> sqlite3.Connection:
     try:
         # A definition that is broken must not keep the others from being read.
         connection.execute("PRAGMA writable_schema = ON")
-    except sqlite3.DatabaseError as error:
+    except failures.DAMAGE as error:
         connection.close()
         raise _hopeless(path) from error
     return connection
@@ -126,7 +127,7 @@ def _schema(source: sqlite3.Connection, path: Path) -> list[Definition]:
     scan = Scan(source, "sqlite_master", ("type", "name", "sql"))
     try:
         found = [Definition(*row) for row in scan.rows() if row[2]]
-    except sqlite3.DatabaseError as error:
+    except failures.DAMAGE as error:
         raise _hopeless(path) from error
     kept = [
         entry

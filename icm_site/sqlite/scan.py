@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from icm_site.sqlite import failures
+
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 # Failing reads after which the rest of a table is given up.
 FAILURES = 3000
@@ -68,7 +70,7 @@ class Scan:
     def _is_readable(self, low: int, high: int) -> bool:
         try:
             self._next(low, high, "ASC")
-        except (sqlite3.DatabaseError, OverflowError):
+        except (*failures.DAMAGE, OverflowError):
             self.failures += 1
             return False
         return True
@@ -93,7 +95,7 @@ class Scan:
                 yield tuple(values)
             else:
                 return None
-        except (sqlite3.DatabaseError, OverflowError):
+        except (*failures.DAMAGE, OverflowError):
             pass
         # The driver reads a row ahead, and loses the one before a failure.
         try:
@@ -101,7 +103,7 @@ class Scan:
             if bounds[0] <= bounds[1] and (row := self._next(*bounds, order)):
                 last = row[0]
                 yield tuple(row[1:])
-        except (sqlite3.DatabaseError, OverflowError):
+        except (*failures.DAMAGE, OverflowError):
             pass
         self.failures += 1
         return last

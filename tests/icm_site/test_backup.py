@@ -116,6 +116,25 @@ def test_scheduled_copies_rotate_and_leave_all_others_alone(tmp_path: Path) -> N
     assert {path.stat().st_mode & 0o777 for path in made[-2:]} == {0o600}
 
 
+def test_copies_of_one_second_have_names_of_their_own_and_are_all_listed(
+    tmp_path: Path,
+) -> None:
+    source, now = tmp_path / "a.db", datetime(2026, 5, 4, 12, 30, 1, tzinfo=UTC)
+    make(source).close()
+    made = [
+        backup.backup(
+            source, backup.default_target(source, now, scheduled=bool(number % 2))
+        )
+        for number in range(4)
+    ]
+    stem = "a.db.backup-20260504-123001"
+    assert [path.name for path in made] == [
+        *(stem, f"{stem}-auto", f"{stem}-1", f"{stem}-1-auto")
+    ]
+    assert backup.copies(source) == made
+    assert backup.copies(source, scheduled=True) == made[1::2]
+
+
 @pytest.mark.parametrize(
     ("age", "changed", "every", "due"),
     [

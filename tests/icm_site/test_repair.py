@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from icm_site.sqlite import replacing, salvage
+from icm_site import repair_command
+from icm_site.doctor import database_state
+from icm_site.errors import Unavailable
+from icm_site.sqlite import backup, failures, identity, replacing, restore, salvage
 from icm_site.sqlite.scan import Scan
 from tests.conftest import PROJECT, Icm
 
@@ -121,14 +126,26 @@ database.close()
 """
 
 
-@pytest.fixture
-def database(tmp_path: Path, icm: Icm, environment: dict[str, str]) -> Path:
-    """A database with 40 memories, made by the program."""
-    path = Path(environment["ICM_DB"])
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with 40 memories, made by the program once for all tests."""
+    folder = tmp_path_factory.mktemp("filled")
+    path = folder / "icm.sqlite3"
+    own = {"HOME": folder, "ICM_DB": path, "PYTHONPATH": PROJECT}
+    env = {"DJANGO_SETTINGS_MODULE": "icm_site.settings", "ICM_NO_EMBEDDINGS": "1"}
     subprocess.run(
-        [sys.executable, "-c", FILL], env=environment, cwd=PROJECT, check=True
+        [sys.executable, "-c", FILL],
+        env={**os.environ, **env, **{name: str(each) for name, each in own.items()}},
+        cwd=PROJECT,
+        check=True,
     )
     return path
+
+
+@pytest.fixture
+def database(filled: Path, environment: dict[str, str]) -> Path:
+    """A copy of that one."""
+    return Path(shutil.copy2(filled, environment["ICM_DB"]))
 
 
 def test_a_damaged_file_is_mended_and_every_surface_says_how(
@@ -264,3 +281,35 @@ def test_what_is_kept_aside_never_replaces_a_file(tmp_path: Path) -> None:
         path.touch()
         names.append(path.name.removeprefix("x.sqlite3.before-"))
     assert names == ["20260504-123001", "20260504-123001-1", "20260504-123001-2"]
+
+
+def test_a_name_in_the_schema_that_is_no_text_is_damage_like_any_other(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.sqlite3"
+    plain(path, rows=5)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(f"PRAGMA application_id = {identity.APPLICATION_ID}")
+        raw.execute("CREATE TABLE other(id INTEGER)")
+        raw.execute("PRAGMA writable_schema = ON")
+        # The driver cannot even say what SQLite says of this: its words are no UTF-8.
+        raw.execute(
+            "UPDATE sqlite_master SET sql = 'CREATE TABLE (', "
+            "name = CAST(x'62bf820178' AS TEXT) WHERE name = 'other'"
+        )
+    wrong = [f for f in database_state.examine(path) if f.level == "wrong"]
+    (finding,) = (f for f in wrong if "malformed" in f.text)
+    assert "is damaged: malformed database schema (b\ufffd" in finding.text
+    assert finding.text.isprintable()
+    assert str(repair_command.fault_of(path, deep=False)).startswith("malformed")
+    with pytest.raises(Unavailable, match="malformed database schema"):
+        backup.backup(path, tmp_path / "copy")
+    with pytest.raises(Unavailable, match="cannot be read: malformed"):
+        restore.memories_of(path)
+    with closing(sqlite3.connect(path)) as raw:
+        with pytest.raises(UnicodeDecodeError) as raised:
+            raw.execute("SELECT 1 FROM memories")
+        explained = failures.explain(raised.value)
+        assert explained is not None and "icm repair" in explained.message
+    done = salvage.salvage(path, tmp_path / "fresh")
+    assert [(table.name, table.saved) for table in done.tables] == [("memories", 5)]

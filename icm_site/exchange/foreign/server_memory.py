@@ -92,7 +92,7 @@ def _links(
     relations: list[dict[str, Any]], entities: dict[str, Any], notes: Notes
 ) -> Iterator[Row]:
     for record in relations:
-        source, target = record.get("from"), record.get("to")
+        source, target = str(record.get("from")), str(record.get("to"))
         kind = str(record.get("relationType") or "related_to")
         if source not in entities or target not in entities:
             notes.add("a relation names an entity that is not there and was left out")
