@@ -39,7 +39,9 @@ def _run(options: argparse.Namespace, folder: Path) -> int:
 
     os.environ |= {"ICM_NO_EMBEDDINGS": "1", "ICM_RESIDENT": "0"}
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
-    from icm_site import database
+    from icm_site import conf, database
+
+    conf.use(None)  # it was read before it was known that no model is wanted
     from tests.fuzz.place import filled
     from tests.fuzz.run import fuzz
     from tests.fuzz.surfaces import SURFACES

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import strategies as st
-
 from icm_site.hooks.contracts import VERBS
 from icm_site.operation import Command, Operation, Tool
 from icm_site.registry import COMMANDS, OPERATIONS, TOOLS
+from tests.fuzz import chance
+from tests.fuzz.chance import Made
 from tests.fuzz.place import Place
+from tests.fuzz.served import Request
 from tests.icm_site.hooks.hooking import SAMPLES
 from tests.icm_site.hooks.hooking import TOOLS as HOSTS
 
@@ -18,14 +19,14 @@ from tests.icm_site.hooks.hooking import TOOLS as HOSTS
 LEFT_OUT = frozenset({"memory_purge", "embeddings_download", "learn_project"})
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
-WORDS = st.sampled_from(
+WORDS = chance.sampled(
     "Postgres orders queue NATS token deploy Friday sécurité データベース 結帳 "
     "🫖 and the not OR NEAR * \" ' ( ) : ^ -".split(" ")
 )
-SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(" ".join)
-TEXTS = st.one_of(
-    st.text(max_size=300),
-    st.sampled_from(
+SENTENCES = chance.lists(WORDS, least=1, most=12).map(" ".join)
+TEXTS = chance.one_of(
+    chance.text(300),
+    chance.sampled(
         [
             *(
                 "",
@@ -46,42 +47,34 @@ TEXTS = st.one_of(
         ]
     ),
 )
-NUMBERS = st.one_of(
-    st.integers(-(2**70), 2**70),
-    st.sampled_from([0, 1, -1, 50, 1000, 2**31, 2**63 - 1, 2**63, -(2**63) - 1]),
-    st.floats(allow_nan=True, allow_infinity=True),
+NUMBERS = chance.one_of(
+    chance.integers(-(2**70), 2**70),
+    chance.sampled([0, 1, -1, 50, 1000, 2**31, 2**63 - 1, 2**63, -(2**63) - 1]),
+    chance.floats(),
 )
-PLAIN = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
-VALUES = st.recursive(
-    PLAIN,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=5), st.dictionaries(st.text(max_size=9), inner)
-    ),
-    max_leaves=8,
-)
+PLAIN = chance.one_of(chance.just(None), chance.booleans(), NUMBERS, TEXTS)
+VALUES = chance.nested(PLAIN)
 
 
-def fitting(schema: dict[str, Any], place: Place) -> st.SearchStrategy[Any]:
+def fitting(schema: dict[str, Any], place: Place) -> Made[Any]:
     """Values that a schema admits, or nearly."""
     options = schema.get("anyOf") or [schema]
     if "enum" in schema:
-        return st.sampled_from(schema["enum"])
+        return chance.sampled(schema["enum"])
     kinds = {option.get("type") for option in options}
-    made: list[st.SearchStrategy[Any]] = []
+    made: list[Made[Any]] = []
     if kinds & {"integer", "number"}:
-        made.append(st.integers(0, 60))
+        made.append(chance.integers(0, 60))
     if "boolean" in kinds:
-        made.append(st.booleans())
+        made.append(chance.booleans())
     if "array" in kinds:
-        made.append(st.lists(WORDS, max_size=4))
+        made.append(chance.lists(WORDS, most=4))
     if "string" in kinds or not made:
-        made += [st.sampled_from(place.names), SENTENCES, TEXTS]
-    return st.one_of(made)
+        made += [chance.sampled(place.names), SENTENCES, TEXTS]
+    return chance.one_of(*made)
 
 
-def arguments(
-    operation: Operation, place: Place
-) -> st.SearchStrategy[dict[str, object]]:
+def arguments(operation: Operation, place: Place) -> Made[dict[str, object]]:
     """Arguments of an operation: most of them fit, some do not, some are missing."""
     schema = operation.params.model_json_schema()
     definitions = schema.get("$defs", {})
@@ -93,65 +86,65 @@ def arguments(
                 whole |= definitions[part["$ref"].rpartition("/")[2]]
         fit = fitting(whole, place)
         if "id" in name.split("_") or name == "ids":
-            fit = st.one_of(st.sampled_from(place.ids), fit)
-        fields[name] = st.one_of(*[fit] * 11, VALUES)
+            fit = chance.one_of(chance.sampled(place.ids), fit)
+        fields[name] = chance.one_of(*[fit] * 11, VALUES)
     needed = {name: fields.pop(name) for name in schema.get("required", [])}
-    usual = st.fixed_dictionaries(needed, optional=fields)
-    torn = st.fixed_dictionaries({}, optional={**needed, **fields})
-    return st.one_of(usual, usual, usual, torn)
+    usual = chance.fields(needed, fields)
+    torn = chance.fields({}, {**needed, **fields})
+    return chance.one_of(usual, usual, usual, torn)
 
 
-def calls(place: Place) -> st.SearchStrategy[tuple[str, dict[str, object]]]:
+def calls(place: Place) -> Made[tuple[str, dict[str, object]]]:
     """A tool and its arguments."""
-    return st.one_of(
-        [
-            st.tuples(st.just(name), arguments(operation, place))
+    return chance.one_of(
+        *[
+            chance.tuples(chance.just(name), arguments(operation, place))
             for name, (operation, _) in sorted(TOOLS.items())
         ]
     )
 
 
-def routes(place: Place) -> st.SearchStrategy[tuple[str, str, bytes]]:
+def routes(place: Place) -> Made[tuple[str, str, bytes]]:
     """Method, address and body of a request."""
     names = sorted(n for n, o in OPERATIONS.items() if o.http and n not in LEFT_OUT)
-    verbs = st.one_of(
-        [
-            st.tuples(
-                st.just("POST"),
-                st.just(f"/ops/{name}"),
+    verbs = chance.one_of(
+        *[
+            chance.tuples(
+                chance.just("POST"),
+                chance.just(f"/ops/{name}"),
                 arguments(OPERATIONS[name], place).map(encoded),
             )
             for name in names
         ]
     )
-    nouns = st.sampled_from(
+    nouns = chance.sampled(
         "memories memoirs concepts links feedback suggestions changes".split()
     )
-    ends = st.one_of(
-        st.just(""),
-        st.sampled_from(place.ids).map(lambda each: f"{each}/"),
+    ends = chance.one_of(
+        chance.just(""),
+        chance.sampled(place.ids).map(lambda each: f"{each}/"),
         TEXTS.map(lambda text: f"?search={text[:200]}"),
-        st.tuples(st.sampled_from(FILTERS), PLAIN).map(lambda p: f"?{p[0]}={p[1]}"),
+        chance.tuples(chance.sampled(FILTERS), PLAIN).map(lambda p: f"?{p[0]}={p[1]}"),
     )
-    methods = st.sampled_from(["GET", "GET", "POST", "PATCH", "PUT"])
-    rest = st.tuples(
+    methods = chance.sampled(["GET", "GET", "POST", "PATCH", "PUT"])
+    rest = chance.tuples(
         methods,
-        st.tuples(nouns, ends).map(lambda p: f"/api/{p[0]}/{p[1]}"),
-        st.one_of(FIELDS.map(encoded), BYTES),
+        chance.tuples(nouns, ends).map(lambda p: f"/api/{p[0]}/{p[1]}"),
+        chance.one_of(FIELDS.map(encoded), BYTES),
     )
-    raw = st.tuples(
-        st.just("POST"), st.sampled_from(names).map(lambda n: f"/ops/{n}"), BYTES
+    raw = chance.tuples(
+        chance.just("POST"), chance.sampled(names).map(lambda n: f"/ops/{n}"), BYTES
     )
-    return st.one_of(verbs, verbs, rest, rest, raw)
+    return chance.one_of(verbs, verbs, rest, rest, raw)
 
 
 FILTERS = (
     *("topic", "project", "importance", "state", "page", "page_size", "ordering"),
     *("created_after", "created_before", "limit", "offset", "cursor", "keyword"),
 )
-FIELDS = st.fixed_dictionaries(
+FIELDS = chance.fields(
     {},
-    optional=dict.fromkeys(
+    dict.fromkeys(
         (
             *("topic", "summary", "content", "importance", "keywords", "name"),
             *("definition", "labels", "description", "memoir", "confidence", "state"),
@@ -166,46 +159,70 @@ def encoded(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-BYTES = st.one_of(
-    st.binary(max_size=200),
+BYTES = chance.one_of(
+    chance.binary(200),
     VALUES.map(encoded),
-    st.sampled_from([b"[" * 50_000, b'{"a":' * 20_000, b"\xff\xfe{}", b"", b"nul"]),
+    chance.sampled([b"[" * 50_000, b'{"a":' * 20_000, b"\xff\xfe{}", b"", b"nul"]),
 )
 
 
-def lines(place: Place) -> st.SearchStrategy[bytes]:
+def lines(place: Place) -> Made[bytes]:
     """A line that a client of MCP sends."""
-    ids = st.one_of(st.integers(0, 99), st.text(max_size=5), PLAIN)
+    ids = chance.one_of(chance.integers(0, 99), chance.text(5), PLAIN)
     called = calls(place).map(
         lambda c: ("tools/call", {"name": c[0], "arguments": c[1]})
     )
-    others = st.tuples(st.sampled_from(METHODS), VALUES)
-    message = st.tuples(ids, st.one_of(called, called, others)).map(
+    others = chance.tuples(chance.sampled(METHODS), VALUES)
+    message = chance.tuples(ids, chance.one_of(called, called, others)).map(
         lambda m: {"jsonrpc": "2.0", "id": m[0], "method": m[1][0], "params": m[1][1]}
     )
     # A line break would make two lines of one.
-    return st.one_of(message.map(encoded), message.map(encoded), BYTES).map(
+    return chance.one_of(message.map(encoded), message.map(encoded), BYTES).map(
         lambda line: line.replace(b"\n", b" ").replace(b"\r", b" ")
     )
 
 
+def requests(place: Place) -> Made[Request]:
+    """What is sent to `/mcp`: mostly a message, sometimes with other headers."""
+    odd = chance.one_of(
+        chance.just(None),
+        chance.sampled(["text/plain", "application/json", "*/*", "\xff", "evil.test"]),
+        TEXTS.map(lambda text: "".join(c for c in text if c.isprintable())[:99]),
+    )
+    usual = chance.just(dict[str, str | None]())
+    headers = chance.dictionaries(chance.sampled(HEADERS), odd, most=2)
+    return chance.tuples(
+        chance.sampled([*["POST"] * 9, "GET", "DELETE"]),
+        chance.one_of(
+            *[chance.sampled(["", "project=shop"])] * 3,
+            TEXTS.map(lambda text: f"project={text[:300]}"),
+        ),
+        chance.one_of(usual, usual, usual, headers),
+        lines(place),
+    ).map(lambda parts: Request(*parts))
+
+
+HEADERS = (
+    *("host", "origin", "authorization", "accept", "content-type"),
+    *("mcp-protocol-version", "mcp-session-id", "last-event-id", "sec-fetch-site"),
+)
 METHODS = (
     *("initialize", "tools/list", "tools/call", "ping", "notifications/cancelled"),
     *("notifications/initialized", "resources/list", "prompts/get", "", "x" * 300),
 )
 
 
-def words(place: Place) -> st.SearchStrategy[list[str]]:
+def words(place: Place) -> Made[list[str]]:
     """What is typed after `icm`."""
     known = sorted(w for w, (o, _) in COMMANDS.items() if o.name not in LEFT_OUT)
-    typed = st.one_of([_line(names, place) for names in known])
-    wild = st.tuples(st.sampled_from(known), st.lists(TEXTS, max_size=4)).map(
+    typed = chance.one_of(*[_line(names, place) for names in known])
+    wild = chance.tuples(chance.sampled(known), chance.lists(TEXTS, most=4)).map(
         lambda pair: [*pair[0], *pair[1]]
     )
-    return st.one_of(typed, typed, typed, wild)
+    return chance.one_of(typed, typed, typed, wild)
 
 
-def _line(names: tuple[str, ...], place: Place) -> st.SearchStrategy[list[str]]:
+def _line(names: tuple[str, ...], place: Place) -> Made[list[str]]:
     operation, command = COMMANDS[names]
     return arguments(operation, place).map(
         lambda given: [*names, *_typed(operation, command, given)]
@@ -230,14 +247,14 @@ def _typed(
     return [*made, *last]
 
 
-def payloads() -> st.SearchStrategy[tuple[str, str, bytes]]:
+def payloads() -> Made[tuple[str, str, bytes]]:
     """Verb, host and payload of a hook: samples with other values, and torn ones."""
-    return st.one_of(
-        [
-            st.tuples(
-                st.sampled_from(VERBS),
-                st.sampled_from([host, ""]),
-                st.one_of(_changed(json.loads(file.read_text("utf-8"))), BYTES),
+    return chance.one_of(
+        *[
+            chance.tuples(
+                chance.sampled(VERBS),
+                chance.sampled([host, ""]),
+                chance.one_of(_changed(json.loads(file.read_text("utf-8"))), BYTES),
             )
             for folder, host in HOSTS.items()
             for file in sorted((SAMPLES / folder).glob("*.json"))
@@ -245,9 +262,9 @@ def payloads() -> st.SearchStrategy[tuple[str, str, bytes]]:
     )
 
 
-def _changed(found: dict[str, Any]) -> st.SearchStrategy[bytes]:
+def _changed(found: dict[str, Any]) -> Made[bytes]:
     names = sorted({*found, "prompt", "cwd", "messages", "tool_input", "output"})
-    changes = st.dictionaries(st.sampled_from(names), VALUES, max_size=3)
+    changes = chance.dictionaries(chance.sampled(names), VALUES, most=3)
     whole = changes.map(lambda given: encoded(found | given))
-    cut = st.tuples(whole, st.integers(0, 400)).map(lambda p: p[0][: p[1]])
-    return st.one_of(whole, whole, whole, cut)
+    cut = chance.tuples(whole, chance.integers(0, 400)).map(lambda p: p[0][: p[1]])
+    return chance.one_of(whole, whole, whole, cut)

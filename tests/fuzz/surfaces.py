@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -12,14 +13,13 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple
 
 import anyio
-from asgiref.sync import async_to_sync
 from django.test import Client
-from hypothesis import strategies as st
 
 from icm_site import cli, conf, mcp_session, mcp_stdio, mcp_tools
 from icm_site.hooks import answer, bookkeeping, memory
 from memories import transcripts
-from tests.fuzz import inputs
+from tests.fuzz import files, inputs, served
+from tests.fuzz.chance import Made
 from tests.fuzz.place import CALLER, Place
 
 TRACEBACK = re.compile(r"Traceback|internal error|File \"/")
@@ -47,10 +47,16 @@ def tool(place: Place, given: tuple[str, dict[str, object]]) -> Said:
     return Said(done.failed, sentence(done.text) if done.failed else "")
 
 
+@functools.cache
+def _client() -> Client:
+    # One for all: each would load the middleware anew.
+    return Client(raise_request_exception=False)
+
+
 def http(place: Place, given: tuple[str, str, bytes]) -> Said:
     """A request to the nouns or the verbs, with a token."""
     method, path, body = given
-    made = Client(raise_request_exception=False).generic(
+    made = _client().generic(
         method,
         path.encode("utf-8", "surrogatepass").decode("latin-1"),
         body,
@@ -59,7 +65,8 @@ def http(place: Place, given: tuple[str, str, bytes]) -> Said:
     )
     if made.status_code < 400:
         return Said(False)
-    if made.status_code >= 500:
+    # 503 is for what the machine lacks, such as a model, and has a sentence too.
+    if made.status_code >= 500 and made.status_code != 503:
         return Said(True, f"status {made.status_code}: {made.content[:300]!r}")
     text = made.content.decode()
     if "json" not in made.headers.get("Content-Type", ""):
@@ -144,7 +151,7 @@ def line(place: Place, given: bytes) -> Said:
     # The tools run on this thread, in the loop: one connection for all.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     try:
-        async_to_sync(session)()
+        served.runner().run(session())
     except Exception as error:
         return Said(False, f"{type(error).__name__}: {error}"[:300])
     refused = False
@@ -156,6 +163,24 @@ def line(place: Place, given: bytes) -> Said:
         if failed and TRACEBACK.search(shown + json.dumps(message.get("error", ""))):
             return Said(True, text[:400])
     return Said(refused)
+
+
+def web(place: Place, given: served.Request) -> Said:
+    """A message of MCP over HTTP."""
+    told = served.ask(place, given)
+    if told.status >= 500 or not told.status:
+        return Said(True, f"status {told.status}: {told.text[:300]}")
+    if TRACEBACK.search(told.text):
+        return Said(True, told.text[:400])
+    if told.status >= 400:
+        return Said(True, sentence(told.text))
+    return Said(bool(told.text) and served.failed(told.text))
+
+
+def bring(place: Place, given: tuple[str, bytes]) -> Said:
+    """A file that is imported."""
+    error = files.imported(*given)
+    return Said(bool(error), sentence(error) if error else "")
 
 
 def hook(place: Place, given: tuple[str, str, bytes]) -> Said:
@@ -191,17 +216,19 @@ def transcript(place: Place, given: bytes) -> Said:
 class Surface(NamedTuple):
     """A surface: its inputs, what takes them, and its share of a run."""
 
-    inputs: Callable[[Place], st.SearchStrategy[Any]]
+    inputs: Callable[[Place], Made[Any]]
     take: Callable[[Place, Any], Said]
     share: float
 
 
 SURFACES: Mapping[str, Surface] = {
-    "tool": Surface(inputs.calls, tool, 0.24),
-    "http": Surface(inputs.routes, http, 0.24),
-    "command": Surface(inputs.words, command, 0.2),
-    "mcp": Surface(inputs.lines, line, 0.1),
-    "hook": Surface(lambda place: inputs.payloads(), hook, 0.14),
+    "tool": Surface(inputs.calls, tool, 0.2),
+    "http": Surface(inputs.routes, http, 0.2),
+    "command": Surface(inputs.words, command, 0.16),
+    "mcp": Surface(inputs.lines, line, 0.08),
+    "web": Surface(inputs.requests, web, 0.08),
+    "import": Surface(files.inputs, bring, 0.08),
+    "hook": Surface(lambda place: inputs.payloads(), hook, 0.12),
     "transcript": Surface(
         lambda place: inputs.payloads().map(lambda p: p[2]), transcript, 0.08
     ),
