@@ -138,14 +138,16 @@ def _current(
     """Hits of the leading rows, and of rows that their sessions lend score to."""
     rows = read_rows(search.connection, leaders, search.scope)
     parts: Mapping[int, float] = {}
+    asking: Collection[int] = ()
     if asked and any(row.lends for row in rows.values()):
         others = rank.beside(leaders).union(arms.strengths).difference(rows)
         rows |= read_rows(search.connection, others, search.scope)
-        parts = _session_parts(scores, rows, asked, leaders)
+        asking = {i for i, row in rows.items() if row.asks and row.lends}
+        parts = _session_parts(scores, rows, asked, leaders, asking)
     raised, order = scores, leaders
     if parts:
         own = {i: scores[i] for i in {*leaders, *parts} if i in scores}
-        raised = rank.with_parts(own, parts)
+        raised = rank.with_parts(own, parts, asking)
         order = rank.ordered(raised, arms)
     for live, via in _lives(order, rows).items():
         best = via[0]
@@ -159,6 +161,7 @@ def _session_parts(
     rows: Mapping[int, Row],
     asked: Asked,
     leaders: Sequence[int],
+    asking: Collection[int],
 ) -> dict[int, float]:
     """What sessions add to the leaders and to the rows beside them."""
     sessions = {i: row.session for i, row in rows.items() if row.lends}
@@ -168,7 +171,7 @@ def _session_parts(
         held[session] = held.get(session, 0) | bits
     coverage = {key: asked.words.coverage(bits) for key, bits in held.items()}
     near = {i: sessions[i] for i in rank.beside(leaders) if i in sessions}
-    return rank.session_parts(scores, near, coverage)
+    return rank.session_parts(scores, near, coverage, asking)
 
 
 def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]]:

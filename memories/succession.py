@@ -9,8 +9,11 @@ from memories.scope import IN_SCOPE, Connection, Scope
 MAX_HOPS = 32
 SEARCHABLE = ("live", "superseded")
 
-ROWS = """
-SELECT id, state, superseded_by_id, 1, agent_session
+# Whether a text of a session ends as a question: it is answered by what follows.
+ASKS = "(agent_session <> '' AND substr(summary, -1) IN ('?', '？', '؟'))"
+
+ROWS = f"""
+SELECT id, state, superseded_by_id, 1, agent_session, {ASKS}
 FROM memories WHERE id IN (SELECT value FROM json_each(?))
 """
 
@@ -18,7 +21,7 @@ FROM memories WHERE id IN (SELECT value FROM json_each(?))
 SPECIAL_ROWS = f"{ROWS} AND (state <> 'live' OR agent_session <> '')"
 
 ROWS_IN_SCOPE = f"""
-SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE}, m.agent_session
+SELECT m.id, m.state, m.superseded_by_id, {IN_SCOPE}, m.agent_session, {ASKS}
 FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))
 """
 
@@ -30,6 +33,7 @@ class Row(NamedTuple):
     successor: int | None
     inside: bool
     session: str
+    asks: bool = False
 
     @property
     def lends(self) -> bool:
@@ -59,8 +63,10 @@ def read_rows(
             break
         parameters = (*filters, json.dumps(sorted(wanted)))
         found = connection.execute(statement, parameters).fetchall()
-        for memory_id, state, successor, inside, session in found:
-            known[memory_id] = Row(state, successor, bool(inside), session or "")
+        for memory_id, state, successor, inside, session, asks in found:
+            known[memory_id] = Row(
+                state, successor, bool(inside), session or "", bool(asks)
+            )
         successors = {row[2] for row in found if row[1] == "superseded"}
         wanted = {i for i in successors if i is not None and i not in known}
         statement = usual

@@ -189,6 +189,23 @@ def test_a_memory_beside_the_answer_in_its_session_is_lent_score() -> None:
     assert find(raw(), "release the app", scope=other_topic) == []
 
 
+@pytest.mark.parametrize("mark", ["?", "？", "؟"])
+def test_the_answer_to_a_question_in_a_session_comes_before_what_precedes_it(
+    mark: str,
+) -> None:
+    before = make_memory("Good morning to everybody.")
+    question = make_memory(f"Which queue do we use for letters{mark}")
+    answer = make_memory("RabbitMQ, until the spring at least.")
+    everywhere = [before.pk, question.pk, answer.pk]
+    assert [hit.memory_id for hit in find(raw(), "queue letters")] == [question.pk]
+    (alone,) = find(raw(), "queue letters")
+    Memory.objects.filter(pk__in=everywhere).update(agent_session="s1")
+    hits = find(raw(), "queue letters")
+    assert [hit.memory_id for hit in hits] == [question.pk, answer.pk, before.pk]
+    apart = find(raw(), "queue letters", without=("session",))
+    assert apart == [alone]
+
+
 def test_a_meaning_without_a_common_word_is_found_by_vectors() -> None:
     for n in range(20):
         embed(make_memory(f"Note {n} about subject {n * 31}."))
