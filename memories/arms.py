@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from icm_site import text
 from memories import dated
@@ -13,6 +13,9 @@ from memories.periods import Period
 from memories.rank import Arms, Neighbours
 from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope
 from memories.words import Asked, Source
+
+if TYPE_CHECKING:
+    from memories.vector_rows import Needle
 
 T = TypeVar("T")
 
@@ -32,7 +35,7 @@ class Vectors(Protocol):
     def nearest(
         self,
         connection: Connection,
-        query: Sequence[float],
+        query: "Needle",
         *,
         depth: int,
         within: Collection[int] | None,
@@ -108,7 +111,7 @@ class Search:
     scope: Scope
     depth: int
     source: Source | None
-    query_vector: Sequence[float] | None
+    query_vector: "Needle | None"
     vectors: Vectors | None
     named: Sequence[Sequence[Period]] = ()
 

@@ -1,7 +1,6 @@
 """Which hits say the same as a better one; pure."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import lru_cache
 
 from icm_site import text
@@ -68,7 +67,7 @@ def collapse(
         else:
             kept.append((hit, topic, words))
     return [
-        replace(hit, collapsed=tuple(folded[hit.memory_id]))
+        hit._replace(collapsed=tuple(folded[hit.memory_id]))
         if hit.memory_id in folded
         else hit
         for hit, *_ in kept

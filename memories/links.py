@@ -50,7 +50,7 @@ def nearest(memory: Memory, *, depth: int) -> list[tuple[int, float, float]]:
 
     vector = np.frombuffer(bytes(blob), dtype="<f4")
     vectors = matrix(model.name, model.dimensions)
-    found = vectors.nearest(raw_connection(), vector.tolist(), depth=depth + 1)
+    found = vectors.nearest(raw_connection(), vector, depth=depth + 1)
     return [
         (key, found.cosines[key], rank.vector_strength(found.nearness[key]))
         for key in found.order

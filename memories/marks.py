@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from icm_site.text import summary_hash
 from memories.rank import Hit
@@ -197,7 +197,7 @@ def adjusted(
             keys[new] = taken
     for place, old, new in pairs:
         score = min(scored[old.memory_id].score, scored[new].score)
-        scored[old.memory_id] = replace(scored[old.memory_id], score=score)
+        scored[old.memory_id] = scored[old.memory_id]._replace(score=score)
         keys[old.memory_id] = (-score, max(place, keys[new][1] + 0.25))
     return [scored[i] for i in sorted(keys, key=lambda i: keys[i])]
 
@@ -205,8 +205,7 @@ def adjusted(
 def _times(hit: Hit, factor: float, place: int, ceiling: float) -> Hit:
     if factor == 1.0:
         return hit
-    return replace(
-        hit,
+    return hit._replace(
         score=min(hit.score * factor, max(ceiling, hit.score)),
         ranks={**hit.ranks, "marks": place},
         values={**hit.values, "marks": factor},
@@ -215,8 +214,7 @@ def _times(hit: Hit, factor: float, place: int, ceiling: float) -> Hit:
 
 def _in_place_of(old: Hit, place: int, memory_id: int, own: Hit | None) -> Hit:
     """The hit of a correction, found by its own words or not."""
-    return replace(
-        own or Hit(memory_id, 0.0),
+    return (own or Hit(memory_id, 0.0))._replace(
         score=old.score,
         relevance=max(old.relevance, own.relevance if own else 0.0),
         ranks={**(own.ranks if own else {}), "correction": place},

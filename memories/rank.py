@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from icm_site import text
 
@@ -44,11 +46,10 @@ class Neighbours:
     floor: float = 0.0
 
 
-NOTHING_NEAR = Neighbours()
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """One memory found.
 
     `score` lies in (0, 1] and orders the hits; 0 marks the substring fallback.
@@ -62,8 +63,8 @@ class Hit:
 
     memory_id: int
     score: float
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    values: Mapping[str, float] = field(default_factory=dict)
+    ranks: Mapping[str, int] = _NOTHING
+    values: Mapping[str, float] = _NOTHING
     decided: str = ""
     replaces: tuple[int, ...] = ()
     collapsed: tuple[int, ...] = ()
@@ -103,12 +104,11 @@ class Arms:
     @cached_property
     def best_ranks(self) -> dict[int, int]:
         """The best single rank of each memory in any arm."""
-        first, *others = self.ranks.values()
-        best = dict(first)
-        for places in others:
-            for memory_id, place in places.items():
-                if place < best.get(memory_id, UNRANKED):
-                    best[memory_id] = place
+        best: dict[int, int] = {}
+        for places in self.ranks.values():
+            both = best.keys() & places.keys()
+            better = {i: min(best[i], places[i]) for i in both}
+            best |= places | better
         return best
 
 
@@ -180,7 +180,7 @@ FULL_NEARNESS = 0.5
 
 def vector_strength(nearness: float) -> float:
     """A nearness as strength 0-1; what is not a number counts as 0."""
-    return _strengths_within_1({0: nearness}, FULL_NEARNESS)[0]
+    return min(nearness / FULL_NEARNESS, 1.0) if nearness > 0 else 0.0
 
 
 def _strengths_within_1(values: Mapping[int, float], full: float) -> dict[int, float]:
@@ -353,16 +353,14 @@ def ordered(scores: Mapping[int, float], arms: Arms) -> list[int]:
 
 def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
     """The hit of a row: its score and what each arm gave; `part`: by its session."""
-    values = {}
-    near = arms.neighbours or NOTHING_NEAR
-    for name, of in (
-        ("bm25", arms.bm25),
-        ("text", arms.strengths),
-        ("cosine", near.cosines),
-        ("nearness", near.nearness),
-    ):
-        if memory_id in of:
-            values[name] = of[memory_id]
+    found = [
+        ("bm25", arms.bm25.get(memory_id)),
+        ("text", arms.strengths.get(memory_id)),
+    ]
+    if near := arms.neighbours:
+        found.append(("cosine", near.cosines.get(memory_id)))
+        found.append(("nearness", near.nearness.get(memory_id)))
+    values = {name: value for name, value in found if value is not None}
     if part > 0:
         values["session"] = part
     if memory_id in arms.ranks["period"]:

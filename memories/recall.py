@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
@@ -30,6 +30,9 @@ from memories.models import Memory
 from memories.rank import Hit
 from memories.scope import Scope
 from memories.vector_matrix import MatrixVectors
+
+if TYPE_CHECKING:
+    from memories.embedder import Vector
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +146,7 @@ def _find(
     return [*hits, *near]
 
 
-def by_meaning(query: str) -> tuple[list[float] | None, MatrixVectors | None]:
+def by_meaning(query: str) -> tuple[Vector | None, MatrixVectors | None]:
     """The query's vector and the stored ones to compare it with; None for words only.
 
     The first is missing where there is no model, or the query means nothing to it.
@@ -152,7 +155,7 @@ def by_meaning(query: str) -> tuple[list[float] | None, MatrixVectors | None]:
     vector = embedding.embed_query(query, model)
     if model is None or vector is None:
         return None, None
-    return vector.tolist(), matrix(model.name, model.dimensions)
+    return vector, matrix(model.name, model.dimensions)
 
 
 def _neighbours(

@@ -1,8 +1,7 @@
 """Recall over any SQLite connection: the flow `find`, from a query to hits."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,13 @@ from memories.arms import Search, Vectors, attempt, substring_arm
 from memories.collapse import collapse
 from memories.rank import Arms, Hit
 from memories.scope import EVERYTHING, Connection, Scope, topics_matching
-from memories.succession import Row, live_successor, read_rows
+from memories.succession import PLAIN, Row, live_successor, read_rows
 from memories.words import Asked, IndexWords, Source
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from memories.vector_rows import Needle
 
 __all__ = ["Connection", "Scope", "Vectors", "find", "topics_matching"]
 
@@ -39,7 +40,7 @@ def find(
     min_score: float = 0.0,
     min_relevance: float = 0.0,
     engine: str = "default",
-    query_vector: Sequence[float] | None = None,
+    query_vector: "Needle | None" = None,
     vectors: Vectors | None = None,
     words: Source = INDEX,
     exclude: Collection[int] = (),
@@ -72,11 +73,10 @@ def find(
         scores = rank.with_period(scores, arms.dated)
     leaders = rank.ordered(scores, arms)
     lending = asked if default and "session" not in without else None
-    floors = (min_score, min_relevance)
-    judged = partial(_judged, query, asked, arms, default=default)
+    floors, sure = (min_score, min_relevance), _judge(query, asked, arms, default)
 
     def best(count: int) -> Iterable[Hit]:
-        return judged(_current(search, scores, arms, leaders[:count], lending))
+        return _current(search, scores, arms, leaders[:count], lending, sure)
 
     def cut(hits: Iterable[Hit]) -> list[Hit]:
         new = (h for h in _kept(hits, floors) if h.memory_id not in exclude)
@@ -89,7 +89,8 @@ def find(
     if len(hits) == limit or count >= len(leaders):
         return hits
     last = rank.explained(leaders[count], scores[leaders[count]], 0.0, arms)
-    return cut(best(len(leaders))) if any(_kept(judged([last]), floors)) else hits
+    more = any(_kept([last._replace(relevance=sure(last))], floors))
+    return cut(best(len(leaders))) if more else hits
 
 
 def _kept(hits: Iterable[Hit], floors: tuple[float, float]) -> Iterator[Hit]:
@@ -98,16 +99,19 @@ def _kept(hits: Iterable[Hit], floors: tuple[float, float]) -> Iterator[Hit]:
     return (hit for hit in hits if hit.score >= score and hit.relevance >= sure)
 
 
-def _judged(
-    query: str, asked: Asked | None, arms: Arms, hits: Iterable[Hit], *, default: bool
-) -> Iterator[Hit]:
-    """The hits with their relevance; of other fusions the score means another thing."""
+def _judge(
+    query: str, asked: Asked | None, arms: Arms, default: bool
+) -> Callable[[Hit], float]:
+    """Tells the relevance of a hit; of other fusions the score means another thing."""
     about = relevance.question(query, asked.words) if asked else relevance.UNKNOWN
     own = {} if default else rank.fuse(arms)
-    for hit in hits:
-        near = hit.values.get("nearness", 0.0) if arms.neighbours else None
-        sure = about.relevance(own.get(hit.memory_id, hit.score), near)
-        yield replace(hit, relevance=sure)
+    by_vector = arms.neighbours is not None
+
+    def sure(hit: Hit) -> float:
+        near = hit.values.get("nearness", 0.0) if by_vector else None
+        return about.relevance(own.get(hit.memory_id, hit.score), near)
+
+    return sure
 
 
 def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
@@ -134,12 +138,13 @@ def _current(
     arms: Arms,
     leaders: Sequence[int],
     asked: Asked | None,
+    sure: Callable[[Hit], float],
 ) -> Iterator[Hit]:
     """Hits of the leading rows, and of rows that their sessions lend score to."""
     rows = read_rows(search.connection, leaders, search.scope)
     parts: Mapping[int, float] = {}
     asking: Collection[int] = ()
-    if asked and any(row.lends for row in rows.values()):
+    if asked and any(row.lends for row in rows.values() if row is not PLAIN):
         others = rank.beside(leaders).union(arms.strengths).difference(rows)
         rows |= read_rows(search.connection, others, search.scope)
         asking = {i for i, row in rows.items() if row.asks and row.lends}
@@ -152,8 +157,10 @@ def _current(
     for live, via in _lives(order, rows).items():
         best = via[0]
         hit = rank.explained(best, raised[best], parts.get(best, 0.0), arms)
-        old = tuple(i for i in via if i != live)
-        yield replace(hit, memory_id=live, replaces=old) if old else hit
+        if len(via) > 1 or best != live:
+            old = tuple(i for i in via if i != live)
+            hit = hit._replace(memory_id=live, replaces=old)
+        yield hit._replace(relevance=sure(hit))
 
 
 def _session_parts(
@@ -178,7 +185,8 @@ def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]
     """The live memories that rows stand for, and the rows that led to each."""
     lives: dict[int, list[int]] = {}
     for memory_id in found:
-        live = live_successor(memory_id, rows)
+        plain = rows.get(memory_id) is PLAIN
+        live = memory_id if plain else live_successor(memory_id, rows)
         if live is not None:
             lives.setdefault(live, []).append(memory_id)
     return lives

@@ -1,7 +1,7 @@
 """What changed since a process last looked, as the triggers of the database log it."""
 
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memories.scope import Connection
 
@@ -18,8 +18,7 @@ FIRST = "SELECT min(id) FROM search_changes"
 CHANGED = "SELECT DISTINCT memory_id FROM search_changes WHERE id > ?"
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A place in the log: its last entry. No epoch: the log cannot be relied on."""
 
     epoch: str | None = None

@@ -16,6 +16,8 @@ from memories.words import Source
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from memories.vector_rows import Needle
+
 # What a memory of no particular project must score to be used inside a project.
 SHARED_MIN_SCORE = 0.25
 
@@ -59,7 +61,7 @@ def find(
     min_score: float = 0.0,
     min_relevance: float = 0.0,
     engine: str = "default",
-    query_vector: Sequence[float] | None = None,
+    query_vector: "Needle | None" = None,
     vectors: Vectors | None = None,
     words: Source = INDEX,
     marked: bool = False,

@@ -151,7 +151,8 @@ class Files:
             recall=built.recall if built else 0.0,
         )
         draft = self._private(generation, "state")
-        draft.write_text(json.dumps(asdict(known)), "utf-8")
+        fields = asdict(known) | {"mark": known.mark._asdict()}
+        draft.write_text(json.dumps(fields), "utf-8")
         draft.replace(self.folder / "state.json")
         self._remove(keep=generation)
         return known

@@ -16,6 +16,7 @@ from memories.search_log import Mark
 from memories.vector_rows import (
     Floats,
     Ids,
+    Needle,
     Rows,
     as_ids,
     ascending,
@@ -25,6 +26,7 @@ from memories.vector_rows import (
     no_rows,
     places,
     read,
+    union,
     unit,
 )
 
@@ -117,8 +119,11 @@ class Part:
             inside = places(ids, within)
             ids, cosines = ids[inside], cosines[inside]
         near, cosines = first(ids, cosines, depth)
+        # The last one is the lowest.
+        if not len(cosines) or np.isfinite(cosines[-1]):
+            return near, cosines
         there = np.isfinite(cosines)
-        return (near, cosines) if there.all() else (near[there], cosines[there])
+        return near[there], cosines[there]
 
     def _by_index(
         self, index: Approximate, needle: Floats, depth: int, within: Ids | None
@@ -177,7 +182,7 @@ class MatrixVectors:
     def nearest(
         self,
         connection: Connection,
-        query: Sequence[float],
+        query: Needle,
         *,
         depth: int,
         within: Collection[int] | None = None,
@@ -192,7 +197,7 @@ class MatrixVectors:
         if len(found) > 1:
             ids, cosines = (np.concatenate(each) for each in zip(*found, strict=True))
             near, _ = first(ids, cosines, depth)
-        asked = np.union1d(near, as_ids(also)) if also else np.sort(near)
+        asked = union(near, as_ids(also)) if also else np.sort(near)
         rows = rows_of(state.parts, asked)
         return neighbours(rows, needle, state.centre, near)
 
@@ -206,7 +211,7 @@ class MatrixVectors:
         mark, last_id = Mark(*columns), last_id or 0
         with self._lock:
             known = self._state
-            if known and known.mark == mark and known.last_id == last_id:
+            if known and known.last_id == last_id and known.mark == mark:
                 return known
             state = self._followed(connection, known, mark, last_id)
             if state is None:

@@ -11,11 +11,14 @@ from memories.rank import Neighbours
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
+# The vector of a query, of any length.
+Needle = Sequence[float] | Floats
 
 # Equal scores whatever the order of summation: the routes differ by about 1e-7.
 DIGITS = 5
 # Values that may be equal once they are rounded.
 CLOSE = 2 * 10.0**-DIGITS
+_LEAST_NORM = np.float32(1e-9)
 # Values looked at together, where that puts most of them aside.
 BLOCK = 64
 
@@ -49,14 +52,15 @@ class Rows:
         return np.maximum.reduceat(values, self._starts)
 
     def of_memories(self, memory_ids: Ids) -> "Rows":
-        """The rows that belong to these memories (distinct, ascending)."""
+        """A copy of the rows that belong to these memories (distinct, ascending)."""
         found = places(self.memories, memory_ids)
         if self._starts is not None:
             ends = np.append(self._starts, len(self.memory_ids))
             lengths = ends[found + 1] - ends[found]
             first = np.repeat(ends[found] - (np.cumsum(lengths) - lengths), lengths)
             found = first + np.arange(len(first))
-        return Rows(self.memory_ids[found], self.vectors[found])
+        vectors = self.vectors.take(found, axis=0)
+        return Rows(self.memory_ids[found], vectors)
 
     def cosines(self, needle: Floats) -> Floats:
         """For each of `memories` its cosine with a unit vector."""
@@ -100,12 +104,12 @@ def places(ordered: Ids, wanted: Ids) -> Ids:
     """Where those of the wanted ids stand that are there."""
     if not len(ordered):
         return np.zeros(0, np.int64)
-    near = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-    found: Ids = near[ordered[near] == wanted]
+    near = ordered.searchsorted(wanted)
+    found: Ids = near[ordered.take(near, mode="clip") == wanted]
     return found
 
 
-def unit(query: Sequence[float], dimensions: int) -> Floats:
+def unit(query: Needle, dimensions: int) -> Floats:
     """A query's vector at length 1. Raises ValueError for one of another size."""
     vector = np.asarray(query, np.float32)
     if vector.shape != (dimensions,):
@@ -116,7 +120,17 @@ def unit(query: Sequence[float], dimensions: int) -> Floats:
 
 def rounded(values: Floats) -> Floats:
     """Values that two ways of computing them have in common."""
-    return np.asarray(np.round(values, DIGITS), np.float32)
+    return values.round(DIGITS)
+
+
+def union(one: Ids, other: Ids) -> Ids:
+    """The distinct ids of both, ascending."""
+    both = np.concatenate((one, other))
+    both.sort()
+    kept = np.ones(len(both), bool)
+    np.not_equal(both[1:], both[:-1], out=kept[1:])
+    found: Ids = both[kept]
+    return found
 
 
 def as_ids(memory_ids: Collection[int]) -> Ids:
@@ -129,17 +143,21 @@ def leading(values: Floats, depth: int) -> Ids | None:
     if len(values) <= depth:
         return None
     blocks = len(values) // BLOCK
-    if blocks >= 2 * depth:
-        # As many blocks have a value this high, so the lowest wanted is no lower.
-        tops = values[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
-        least = np.partition(tops, blocks - depth)[blocks - depth]
-        found = np.flatnonzero(values >= least - CLOSE)
-        values = values[found]
-    else:
-        found = None
-    least = np.partition(values, len(values) - depth)[len(values) - depth]
-    inside = np.flatnonzero(values >= least - CLOSE)
-    return inside if found is None else found[inside]
+    if blocks < 2 * depth:
+        return (values >= _nth_highest(values, depth) - CLOSE).nonzero()[0]
+    # As many blocks have a value this high, so the lowest wanted is no lower.
+    tops = values[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
+    found = (values >= _nth_highest(tops, depth) - CLOSE).nonzero()[0]
+    values = values[found]
+    inside: Ids = found[values >= _nth_highest(values, depth) - CLOSE]
+    return inside
+
+
+def _nth_highest(values: Floats, n: int) -> Floats:
+    values = values.copy()
+    values.partition(len(values) - n)
+    found: Floats = values[len(values) - n]
+    return found
 
 
 def first(ids: Ids, values: Floats, depth: int) -> tuple[Ids, Floats]:
@@ -153,14 +171,18 @@ def first(ids: Ids, values: Floats, depth: int) -> tuple[Ids, Floats]:
 
 
 def neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbours:
-    """What is known of these rows; the memories `near` are among them."""
+    """What is known of these rows; the memories `near` are among them.
+
+    The vectors of the rows are overwritten.
+    """
     cosines = rounded(rows.cosines(needle))
     nearness = rounded(rows.best_by_memory(_seen_from(centre, rows.vectors, needle)))
     by_id, values = rows.memories, nearness
     if len(by_id) > len(near):
-        by_id = np.sort(near)
-        values = nearness[places(rows.memories, by_id)]
-    order, _ = first(by_id, values, len(near))
+        inside = places(by_id, np.sort(near))
+        by_id, values = by_id[inside], values[inside]
+    # Stable, and the ids ascend: the lower one wins a tie.
+    order = by_id[(-values).argsort(kind="stable")]
     ids = rows.memories.tolist()
     return Neighbours(
         order=tuple(order.tolist()),
@@ -176,16 +198,20 @@ def _seen_from(centre: Floats, vectors: Floats, needle: Floats) -> Floats:
     Text models put all texts into a narrow cone, so that plain cosines of unrelated
     texts are high and differ by language and style; the centre is that common part.
     """
-    return _cosine(vectors - centre, needle - centre)
+    # In place: another array of that size would cost as much as the products.
+    vectors -= centre
+    return _cosine(vectors, needle - centre)
 
 
 def _cosine(vectors: Floats, needle: Floats) -> Floats:
     norms = np.sqrt(dot(vectors, vectors) * dot(needle, needle))
-    return np.asarray(dot(vectors, needle) / np.maximum(norms, 1e-9), np.float32)
+    found: Floats = dot(vectors, needle) / np.maximum(norms, _LEAST_NORM)
+    return found
 
 
 def dot(rows: Floats, needle: Floats) -> Floats:
     """The products of rows with a vector, or with as many rows."""
     # Not `@`: BLAS spreads it over threads that gain nothing here (the work is bound
     # by memory) and wait for each other on a busy machine: 15 ms instead of 0.6.
-    return np.asarray(np.vecdot(rows, needle), np.float32)
+    products: Floats = np.vecdot(rows, needle)
+    return products

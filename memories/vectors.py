@@ -1,7 +1,7 @@
 """Nearest memories by cosine from the vec0 index, for a process that asks once."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from memories.scope import Connection
 from memories.vector_rows import (
     Floats,
     Ids,
+    Needle,
     Rows,
     as_ids,
     first,
@@ -62,7 +63,7 @@ class Vec0Vectors:
     def nearest(
         self,
         connection: Connection,
-        query: Sequence[float],
+        query: Needle,
         *,
         depth: int,
         within: Collection[int] | None = None,

@@ -8,9 +8,7 @@ import numpy.typing as npt
 
 from memories.words import is_prefix
 
-Ids = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 # As many places are kept in memory, 8 bytes each; then all are read anew.
 MOST_PLACES = 8_000_000
@@ -25,14 +23,14 @@ class Holders:
     ids: Small
     counts: Small
 
-    def of(self, memory_ids: Ids) -> Floats:
+    def of(self, memory_ids: Small) -> Small:
         """How often each of these memories holds the word."""
         if not len(self.ids):
-            return np.zeros(len(memory_ids))
-        places = np.searchsorted(self.ids, memory_ids)
-        np.minimum(places, len(self.ids) - 1, out=places)
-        found = self.ids[places] == memory_ids
-        return np.asarray(self.counts[places] * found, np.float64)
+            return np.zeros(len(memory_ids), np.int32)
+        places = self.ids.searchsorted(memory_ids)
+        there = self.ids.take(places, mode="clip") == memory_ids
+        found: Small = self.counts.take(places, mode="clip") * there
+        return found
 
     def with_change(
         self, gone: Sequence[int], new: Sequence[tuple[int, int]]

@@ -15,7 +15,7 @@ from icm_site import text
 from memories import search_log, words
 from memories.scope import EVERYTHING, Connection, Scope
 from memories.search_log import Mark
-from memories.word_holders import Change, Holders, Ids, Known
+from memories.word_holders import Change, Holders, Known, Small
 from memories.words import (
     IndexWords,
     Within,
@@ -128,11 +128,13 @@ class MatrixAsked:
         ids = self._known(memory_ids)
         counts = np.array([holders.of(ids) for holders in self._holders])
         weights = np.array(self.words.weights)[:, np.newaxis]
-        gains = weights * words.gain(counts, self._index.norms[ids])
-        total = np.sum(gains * (counts > 0), axis=0)
-        strengths = np.minimum(1.0, total / self.words.whole).tolist()
-        pairs = zip(ids.tolist(), strengths, strict=True)
-        return {memory_id: strength for memory_id, strength in pairs if strength > 0}
+        gains = weights * words.gain(counts, self._index.norms.take(ids))
+        gains *= counts > 0
+        strengths = np.minimum(1.0, gains.sum(axis=0) / self.words.whole)
+        held = strengths > 0
+        if held.all():
+            return dict(zip(ids.tolist(), strengths.tolist(), strict=True))
+        return dict(zip(ids[held].tolist(), strengths[held].tolist(), strict=True))
 
     def held(self, memory_ids: Collection[int]) -> dict[int, int]:
         """See words.Asked."""
@@ -143,8 +145,9 @@ class MatrixAsked:
                 held[memory_id] = held.get(memory_id, 0) | 1 << bit
         return held
 
-    def _known(self, memory_ids: Collection[int]) -> Ids:
-        ids = np.fromiter(memory_ids, np.int64, len(memory_ids))
+    def _known(self, memory_ids: Collection[int]) -> Small:
+        # Of the type of the holders' ids, which would be copied to look others up.
+        ids = np.fromiter(memory_ids, np.int32, len(memory_ids))
         return ids[ids < len(self._index.sizes)]
 
 
@@ -200,10 +203,10 @@ class MatrixWords:
             self._has_log = search_log.has_log(connection)
             if not self._has_log:
                 return None
-        state = State(*connection.execute(STATE).fetchone())
+        state = connection.execute(STATE).fetchone()
         with self._lock:
             if self._index is None or self._index.state != state:
-                self._index = _read(connection, state, self._index)
+                self._index = _read(connection, State(*state), self._index)
             index = self._index
         ids = len(index.sizes)
         return index if ids <= WASTE * index.rows + SPARE_IDS else None
@@ -295,6 +298,13 @@ def _create_places(connection: Connection) -> None:
         connection.execute(f"PRAGMA query_only = {int(reading)}")
 
 
+def _fts5_weight(holders: int, rows: int) -> float:
+    """What a word gives a row at most, in bm25() of FTS5."""
+    ratio = (rows - holders + 0.5) / (holders + 0.5)
+    weight = math.log(ratio) if ratio > 1 else 0.0
+    return max(weight, FTS5_LEAST) * (FTS5_K1 + 1)
+
+
 def _best(
     index: Index,
     asked: Words,
@@ -303,21 +313,27 @@ def _best(
     depth: int,
 ) -> dict[int, float]:
     """The `depth` rows of the highest BM25, best first, as bm25() of FTS5 has it."""
-    scores = np.zeros(len(index.sizes))
-    for n in asked.leading:
-        ids, counts = holders[n].ids, holders[n].counts
-        ratio = (index.rows - len(ids) + 0.5) / (len(ids) + 0.5)
-        weight = math.log(ratio) if ratio > 1 else 0.0
-        norms = index.fts5_norms[ids]
-        saturation = (counts * (FTS5_K1 + 1)) / (counts + norms)
-        scores[ids] += max(weight, FTS5_LEAST) * saturation
-    found = np.flatnonzero(scores)
+    leading = [holders[n] for n in asked.leading]
+    if not leading:
+        return {}
+    ids = np.concatenate([each.ids for each in leading])
+    counts = np.concatenate([each.counts for each in leading])
+    gains = counts / (counts + index.fts5_norms.take(ids))
+    start = 0
+    for each in leading:
+        gains[start : start + len(each.ids)] *= _fts5_weight(len(each.ids), index.rows)
+        start += len(each.ids)
+    scores = np.bincount(ids, gains)
+    found = scores.nonzero()[0]
     if within is not None:
         found = found[np.isin(found, np.fromiter(within, np.int64, len(within)))]
     values = scores[found]
     if len(found) > depth:
-        least = np.partition(values, len(values) - depth)[len(values) - depth]
-        found, values = found[values >= least], values[values >= least]
-    order = np.lexsort((found, -values))[:depth]
+        parted = values.copy()
+        parted.partition(len(values) - depth)
+        inside = values >= parted[len(values) - depth]
+        found, values = found[inside], values[inside]
+    # Stable, and the ids ascend: the lower one wins a tie.
+    order = (-values).argsort(kind="stable")[:depth]
     pairs = zip(found[order].tolist(), values[order].tolist(), strict=True)
     return dict(pairs)

@@ -26,6 +26,7 @@ N = TypeVar("N", float, "npt.NDArray[np.float64]")
 # 1.2 and 0.75 of FTS5 with nothing for being there rank dialogues worse.
 PRESENCE, FULL = 0.3, 2.0
 K1, B = 2.0, 0.9
+_BY_COUNT = (1 - PRESENCE) * (K1 + 1) / FULL
 # Counts of a handful of rows say little: below this size words weigh as in a store
 # of this size.
 LEAST_ROWS = 100
@@ -219,7 +220,7 @@ def norms(length: N, average: float) -> N:
 
 def gain(count: N, norm: N) -> N:
     """What a word gives that occurs so often, about 0.3-1.35."""
-    return PRESENCE + (1 - PRESENCE) * ((count * (K1 + 1)) / (count + norm)) / FULL
+    return PRESENCE + _BY_COUNT * (count / (count + norm))
 
 
 def is_prefix(term: str) -> bool:

@@ -154,9 +154,9 @@ class Work:
     def _searches(self, *, with_words: bool = False, with_vector: bool = False) -> Acts:
         raw, known = raw_connection(), MatrixWords()
         vectors = MatrixVectors(model=MODEL, dimensions=SIZE)
-        vectors.nearest(raw, self.vector().tolist(), depth=1)
+        vectors.nearest(raw, self.vector(), depth=1)
         for n in range(SEARCHES):
-            words, needle = QUERIES[n % len(QUERIES)], self.vector().tolist()
+            words, needle = QUERIES[n % len(QUERIES)], self.vector()
             if with_words:
                 yield partial(
                     search.find,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from icm_site.conf import Config
     from memories.scope import Connection
     from memories.search import Vectors
+    from memories.vector_rows import Needle
     from memories.words import Source
 
     # A query's vector and what to compare it with.
-    Meaning = Callable[[str], tuple[Sequence[float] | None, Vectors | None]]
+    Meaning = Callable[[str], tuple[Needle | None, Vectors | None]]
 
 # The file was opened by others before; a hook does not wait for a lock.
 BUSY_SECONDS = 0.2
