@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -10,6 +13,7 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
+from django.db import Error as DjangoError
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from filelock import FileLock, Timeout
@@ -129,6 +133,20 @@ def explain(error: BaseException) -> IcmError | None:
         # Without a log that could be written not even its state can be asked.
         pass
     return ReadOnly(f"{path} or its folder may not be written.")
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Within it a condition of the file or the disk is raised as an IcmError.
+
+    What `explain` does not know is a fault of ours and is raised as it is.
+    """
+    try:
+        yield
+    except (sqlite3.Error, DjangoError) as error:
+        if sentence := explain(error):
+            raise sentence from error
+        raise
 
 
 def close() -> None:

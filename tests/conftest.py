@@ -17,6 +17,7 @@ from pytest_django import DjangoDbBlocker
 from icm_site import cli, conf, database
 from icm_site.conf_keys import Embeddings
 from memories import embedder, matrices
+from tests import forked
 from tests.factories import FakeEmbedder
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -130,15 +131,6 @@ def icm(environment: dict[str, str], tmp_path: Path) -> Icm:
     def run(
         *arguments: str, stdin: str = "", cwd: Path = work, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "icm_site.cli", *arguments],
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            cwd=cwd,
-            env=environment | env,
-            timeout=120,
-            check=False,
-        )
+        return forked.run(arguments, env=environment | env, cwd=cwd, stdin=stdin)
 
     return run

@@ -34,6 +34,13 @@ for n in range(int(sys.argv[1])):
 MemoryUsage.objects.update(decayed_at="2026-01-01T00:00:00Z")
 Metadata.objects.write("last_decay_at", "2026-01-02T00:00:00+00:00")
 """
+# A cluster looks at the schedules half a minute after its start, by this function.
+DUE = """
+import django
+django.setup()
+from django_q.scheduler import scheduler
+scheduler()
+"""
 
 pytestmark = pytest.mark.slow
 
@@ -65,10 +72,15 @@ def test_a_cluster_decays_and_embeds_once(
     icm: Icm, environment: dict[str, str], tmp_path: Path
 ) -> None:
     database = tmp_path / "icm.sqlite3"
-    command = [sys.executable, "-c", FILL, str(MEMORIES)]
-    subprocess.run(command, env=environment, cwd=PROJECT, check=True)
+
+    def python(*arguments: str) -> None:
+        command = [sys.executable, "-c", *arguments]
+        subprocess.run(command, env=environment, cwd=PROJECT, check=True)
+
+    python(FILL, str(MEMORIES))
     total = value(database, "SELECT count(*) FROM memories")
     assert "Scheduled" in icm("schedule").stdout
+    python(DUE)
     wanted = environment | {"ICM_NO_EMBEDDINGS": "0"}
     missing = """SELECT count(*) FROM memories m
         WHERE NOT EXISTS (SELECT 1 FROM memory_vectors v WHERE v.memory_id = m.id)"""

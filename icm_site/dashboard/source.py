@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 from asgiref.sync import sync_to_async
 
-from icm_site import conf
+from icm_site import conf, database
 from icm_site.caller import Caller
 from icm_site.errors import IcmError
 from icm_site.operation import Operation
 from icm_site.registry import OPERATIONS
-from icm_site.sqlite import failures
 from memories.origin import detect
 
 LISTED = 200
@@ -55,17 +54,11 @@ async def ask(operation: str, /, **arguments: object) -> Any:
 def _run(operation: Operation, arguments: dict[str, object]) -> Any:
     who = caller()
     try:
-        params = operation.parse(arguments, caller=who, ranges={}, fill={})
-        return operation.run(params, who)
+        with database.explained():
+            params = operation.parse(arguments, caller=who, ranges={}, fill={})
+            return operation.run(params, who)
     except IcmError as error:
         raise Failed(error.message) from error
-    # The driver's own errors are conditions of the file or disk; what `explain` does
-    # not know is a fault of ours and may crash.
-    except Exception as error:
-        explained = failures.explain(error)
-        if explained is None:
-            raise
-        raise Failed(explained.message) from error
 
 
 async def overview() -> Overview:

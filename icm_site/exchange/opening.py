@@ -18,16 +18,7 @@ def database_open() -> Iterator[None]:
         os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
         django.setup()
     from icm_site import database
-    from icm_site.errors import IcmError
 
-    try:
+    with database.explained():
         database.ready()
         yield
-    except IcmError:
-        raise
-    # What `explain` does not know is a fault of ours and may crash.
-    except Exception as error:
-        explained = database.explain(error)
-        if explained is None:
-            raise
-        raise explained from error
