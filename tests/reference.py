@@ -231,6 +231,8 @@ def _host(tool: Any) -> str:
         for variable, _ in _root(file).moved
     )
     parts = [f"### {tool.title}", found, "\n".join(lines)]
+    if instead := tool.instead_of_hooks():
+        parts.append(f"Hooks: {instead}.")
     if moved:
         parts.append("Moved by " + ", ".join(f"`{name}`" for name in moved) + ".")
     return "\n\n".join(parts)
@@ -265,6 +267,7 @@ def _what(target: Any) -> str:
         "yaml-read": "an item of `read`",
         "block": "instructions, as a block",
         "file": "a file of its own",
+        "script": "a file of its own, which the tool runs",
     }
     notes = [kinds[target.kind]]
     if target.folder and not target.fallback:

@@ -154,9 +154,7 @@ def secrets(_text: str) -> str:
 
 
 def hooks(text: str) -> str:
-    with_hooks = [
-        tool for tool in HOSTS if any(part.mode == "hook" for part in tool.targets)
-    ]
+    with_hooks = [tool for tool in HOSTS if not tool.instead_of_hooks()]
     count, names = text.split(" tools: ")
     assert int(count) == len(with_hooks)
     assert set(names.split(", ")) == {tool.title for tool in with_hooks}
@@ -279,7 +277,7 @@ def test_what_is_said_of_capture_is_so() -> None:
     before = [
         name
         for name, tool in names.items()
-        if any(part.mode == "hook" for part in tool.targets)
+        if not tool.instead_of_hooks()
         and any(c.verb == "compact" for c in contracts.HOSTS[name].values())
     ]
     assert line[2:] == ["0", "after the hook's answer", f"yes, {len(before)} tools"]

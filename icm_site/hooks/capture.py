@@ -33,6 +33,17 @@ OWN_COMMAND = re.compile(
     r"(?:^|[;&|\n(])\s*(?:\S*[/\\])?icm(?:\.exe)?\s", re.IGNORECASE
 )
 
+# Host -> the file that it keeps of a session, below a root of hosts/places.py. `*` is
+# what a payload does not tell (a project, a day), `{first}` the id's first part.
+SESSION_FILES: Mapping[str, str] = {
+    "claude-code": "{claude}/projects/*/{session}.jsonl",
+    "gemini": "{gemini}/tmp/*/chats/session-*-{first}.jsonl",
+    "codex": "{codex}/sessions/*/*/*/rollout-*-{session}.jsonl",
+    "copilot": "{copilot}/session-state/{session}/events.jsonl",
+    "cursor": "{cursor}/projects/*/agent-transcripts/{session}/{session}.jsonl",
+    "cline": "{cline}/data/tasks/{session}/api_conversation_history.json",
+}
+
 LAUNCHER = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "launch_learning.py"
 )
@@ -53,18 +64,28 @@ def after_tool(run: Run) -> None:
 
 def before_compaction(run: Run) -> None:
     """Facts in the transcript, or in the messages sent, before the host shortens it."""
-    if not _may(run):
+    if not (said := _said(run)) or not _may(run):
         return
-    if run.payload.transcript:
-        _learn(run, {"verb": "compact", "transcript": run.payload.transcript})
-    elif messages := run.payload.messages:
-        _learn(run, {"verb": "compact", "messages": messages})
+    # Looking for a file takes longer than reading one.
+    learn = _detach if "by_id" in said else _learn
+    learn(run, {"verb": "compact", **said})
 
 
 def at_end(run: Run) -> None:
-    """Facts in the transcript of a session that has ended."""
-    if _may(run) and run.payload.transcript:
-        _detach(run, {"verb": "end", "transcript": run.payload.transcript})
+    """Facts in what was said in a session that has ended."""
+    if (said := _said(run)) and _may(run):
+        _detach(run, {"verb": "end", **said})
+
+
+def _said(run: Run) -> Job:
+    """Where a session can be read: in a file, in the payload, or by its id alone."""
+    if run.payload.transcript:
+        return {"transcript": run.payload.transcript}
+    if messages := run.payload.messages:
+        return {"messages": messages}
+    if run.payload.session and run.host in SESSION_FILES:
+        return {"by_id": run.payload.session}
+    return {}
 
 
 def _may(run: Run) -> bool:

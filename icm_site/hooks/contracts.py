@@ -42,6 +42,11 @@ def own(event: str, text: str) -> dict[str, Any]:
     return {"context": text}
 
 
+def modified(event: str, text: str) -> dict[str, Any]:
+    """Cline."""
+    return {"contextModification": text}
+
+
 def plain(event: str, text: str) -> str:
     """Hosts that put stdout before the model as it is."""
     return text
@@ -95,6 +100,20 @@ class Contract(NamedTuple):
     fresh: bool = False
 
 
+# OpenCode and what is built on it.
+_PLUGIN: Mapping[str, Contract] = {
+    # The system text is made anew for each request to the model.
+    "experimental.chat.system.transform": Contract("start", own, fresh=True),
+    "session.created": Contract("start"),
+    "chat.message": Contract("prompt", own),
+    "permission.ask": Contract("pre", own_allow),
+    "tool.execute.before": Contract("pre"),
+    "tool.execute.after": Contract("post"),
+    "experimental.session.compacting": Contract("compact"),
+    "session.compacted": Contract("start"),
+    "session.idle": Contract("end"),
+    "session.deleted": Contract("end"),
+}
 # Host -> event -> contract. The first event of a verb is meant where a payload has no
 # name of it.
 HOSTS: Mapping[str, Mapping[str, Contract]] = {
@@ -145,19 +164,8 @@ HOSTS: Mapping[str, Mapping[str, Contract]] = {
         "sessionEnd": Contract("end"),
         "SessionEnd": Contract("end"),
     },
-    "opencode": {
-        # The system text is made anew for each request to the model.
-        "experimental.chat.system.transform": Contract("start", own, fresh=True),
-        "session.created": Contract("start"),
-        "chat.message": Contract("prompt", own),
-        "permission.ask": Contract("pre", own_allow),
-        "tool.execute.before": Contract("pre"),
-        "tool.execute.after": Contract("post"),
-        "experimental.session.compacting": Contract("compact"),
-        "session.compacted": Contract("start"),
-        "session.idle": Contract("end"),
-        "session.deleted": Contract("end"),
-    },
+    "opencode": _PLUGIN,
+    "kilo": _PLUGIN,
     "cursor": {
         "sessionStart": Contract("start", snake),
         "beforeSubmitPrompt": Contract("prompt"),
@@ -184,12 +192,22 @@ HOSTS: Mapping[str, Mapping[str, Contract]] = {
         "post_mcp_tool_use": Contract("post"),
         "post_cascade_response_with_transcript": Contract("compact"),
     },
+    # Claude's way; its reference tells the names of its events alone.
+    "devin": {
+        "SessionStart": Contract("start", nested),
+        "UserPromptSubmit": Contract("prompt", nested),
+        "PreToolUse": Contract("pre"),
+        "PostToolUse": Contract("post"),
+        "PostCompaction": Contract("compact"),
+        "SessionEnd": Contract("end"),
+    },
     "cline": {
         "agent_start": Contract("start"),
         "agent_resume": Contract("start"),
         "prompt_submit": Contract("prompt"),
         "tool_call": Contract("pre"),
-        "tool_result": Contract("post"),
+        # Also of a tool that failed, and then it takes a text.
+        "tool_result": Contract("post", modified),
         "session_shutdown": Contract("end"),
         "agent_end": Contract("end"),
     },
@@ -209,7 +227,7 @@ ALIASES: Mapping[str, str] = {
     "github-copilot": "copilot",
     "vs-code": "vscode",
     "windsurf-cascade": "windsurf",
-    "devin": "windsurf",
+    "kilo-code": "kilo",
     "q": "amazon-q",
     "kiro": "amazon-q",
 }
@@ -234,12 +252,12 @@ def host_of(named: str, payload: Payload, env: Mapping[str, str]) -> str:
     """
     named = ALIASES.get(named.lower(), named.lower())
     told = _by_payload(payload)
-    if named in HOSTS and (named != "claude-code" or told not in _BORROWERS):
+    if named in HOSTS and (named not in _LENDERS or told not in _BORROWERS):
         return named
     return told or _by_variables(env) or UNKNOWN
 
 
-_BORROWERS = ("cursor", "vscode", "copilot")
+_LENDERS, _BORROWERS = ("claude-code", "copilot"), ("cursor", "vscode", "copilot")
 
 
 def _by_payload(payload: Payload) -> str:
@@ -272,12 +290,13 @@ _MARKS = (
     ("agent_action_name", "windsurf"),
     ("cline_version", "cline"),
 )
-# Events whose name occurs in one host alone.
+# Events whose name occurs in one host alone, or in one and those built on it.
+_KINDS = [host for host in HOSTS if host != "kilo"]
 _OF_ONE = {
     event: host
-    for host, contracts in HOSTS.items()
-    for event in contracts
-    if sum(event in other for other in HOSTS.values()) == 1
+    for host in _KINDS
+    for event in HOSTS[host]
+    if sum(event in HOSTS[other] for other in _KINDS) == 1
 }
 # Variables that hosts give to what they start, the most telling first.
 _VARIABLES = (

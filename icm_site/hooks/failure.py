@@ -22,7 +22,7 @@ _OF_THE_SHELL = later.pattern(r"exit code:? -?\d+\Z", re.IGNORECASE)
 
 def answer(run: Run) -> Reply:
     """The solved errors that resemble the failure; nothing for a tool that worked."""
-    text = run.payload.error if run.event.lower() == "posttoolusefailure" else ""
+    text = run.payload.error
     if not text or run.payload.fields.get("is_interrupt") is True:
         return Reply()
     settings, session = run.memory.settings, run.payload.session

@@ -64,14 +64,30 @@ def _output(job: Job) -> list[Turn]:
 def _last_words(job: Job) -> list[Turn]:
     from memories import transcripts
 
-    said = job.get("messages") or transcripts.read_text(job["transcript"])
-    return transcripts.last_words(said)
+    return transcripts.last_words(_said(job))
 
 
 def _session(job: Job) -> list[Turn]:
     from memories import transcripts
 
-    return transcripts.read_file(job["transcript"])
+    return transcripts.turns(_said(job))
+
+
+def _said(job: Job) -> str:
+    """The text of a transcript; raises InvalidInput without one."""
+    from icm_site.hooks import session_files
+    from memories import transcripts
+
+    if messages := job.get("messages"):
+        return messages
+    path: str | Path | None = job.get("transcript")
+    if not path:
+        path = session_files.find(
+            job.get("host", ""), job.get("by_id", ""), env=os.environ
+        )
+    if not path:
+        raise InvalidInput("this program keeps no file of that session")
+    return transcripts.read_text(path)
 
 
 READ: Mapping[str, Callable[[Job], list[Turn]]] = {

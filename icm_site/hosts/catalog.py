@@ -9,7 +9,9 @@ from collections.abc import Mapping
 
 from icm_site.hosts import events, texts
 from icm_site.hosts.shapes import (
+    AGENT,
     CODES,
+    PROJECT_HOOKS,
     SHARED_SKILLS,
     VERSION,
     Target,
@@ -27,6 +29,7 @@ from icm_site.hosts.shapes import (
     mcp,
     roo,
     rule,
+    scripts,
     skills,
     storage,
     typed,
@@ -104,6 +107,7 @@ TOOLS: tuple[Tool, ...] = (
             block("{copilot}/copilot-instructions.md"),
             block("{project}/.github/copilot-instructions.md", project=True),
             *skills("{copilot-skills}/skills"),
+            PROJECT_HOOKS,
             hooks(
                 "{copilot}/hooks/icm.json",
                 "copilot-cli",
@@ -149,6 +153,22 @@ TOOLS: tuple[Tool, ...] = (
             block("{devin}/AGENTS.md", folder="{devin}"),
             block("{windsurf}/memories/global_rules.md", folder="{windsurf}"),
             rule("cli", "{project}/.devin/rules/icm.md", "devin-rule.md", project=True),
+            *skills("{devin}/skills", folder="{devin}"),
+            hooks(
+                "{devin}/config.json",
+                "devin",
+                events.DEVIN,
+                events.claude,
+                folder="{devin}",
+            ),
+            # Cascade, which ended in July 2026.
+            hooks(
+                "{windsurf}/hooks.json",
+                "windsurf",
+                events.CASCADE,
+                events.cascade,
+                folder="{windsurf}",
+            ),
         ),
         "restart the application",
     ),
@@ -157,11 +177,20 @@ TOOLS: tuple[Tool, ...] = (
         "VS Code",
         ("code", "code-insiders", "codium"),
         ("{code}", "{code-insiders}", "{vscodium}"),
-        tuple(
-            mcp(f"{{{root}}}/mcp.json", make=typed, key="servers", folder=f"{{{root}}}")
-            for root in CODES
+        (
+            *(
+                mcp(
+                    f"{{{root}}}/mcp.json",
+                    make=typed,
+                    key="servers",
+                    folder=f"{{{root}}}",
+                )
+                for root in CODES
+            ),
+            PROJECT_HOOKS,
         ),
         "confirm the server when VS Code asks for it",
+        "it runs those in Claude Code's settings, and a project's (--per-project)",
     ),
     Tool(
         "amp",
@@ -170,8 +199,10 @@ TOOLS: tuple[Tool, ...] = (
         ("{amp}",),
         (
             mcp("{amp}/settings.jsonc", "{amp}/settings.json", key="amp.mcpServers"),
+            block("{amp}/AGENTS.md"),
             *skills("{amp-skills}/skills", "icm-"),
         ),
+        no_hooks="what its plugins are given is not documented",
     ),
     Tool(
         "amazon-q",
@@ -182,7 +213,19 @@ TOOLS: tuple[Tool, ...] = (
         (
             mcp("{kiro}/settings/mcp.json", make=kiro, folder="{kiro}"),
             mcp("{amazon-q}/mcp.json", folder="{amazon-q}"),
+            rule("cli", "{kiro}/steering/icm.md", folder="{kiro}"),
+            *skills("{kiro}/skills", folder="{kiro}"),
+            # The hooks of Kiro, whose form is not documented, are not written.
+            hooks(
+                "{amazon-q}/cli-agents/icm.json",
+                "amazon-q",
+                events.AMAZON_Q,
+                events.amazon_q,
+                folder="{amazon-q}",
+                start=AGENT,
+            ),
         ),
+        "in Amazon Q, take the agent with the hooks: q chat --agent icm",
     ),
     Tool(
         "cline",
@@ -197,8 +240,11 @@ TOOLS: tuple[Tool, ...] = (
                 make=cline,
                 fallback=True,
             ),
+            rule("cli", "{cline}/rules/icm.md", folder="{cline}"),
             *SHARED_SKILLS,
+            *scripts("{cline}/hooks", "cline", events.CLINE, folder="{cline}"),
         ),
+        "switch on Hooks in its settings",
     ),
     # Shut down in May 2026.
     Tool(
@@ -226,7 +272,15 @@ TOOLS: tuple[Tool, ...] = (
                 folder="{kilo}",
             ),
             *in_storage("kilocode.kilo-code", "mcp_settings.json", fallback=True),
+            Target(
+                "hook",
+                "file",
+                ("{kilo}/plugins/icm.js",),
+                lambda setup: texts.kilo_plugin(setup.program),
+                folder="{kilo}",
+            ),
         ),
+        "start a new session",
     ),
     Tool(
         "zed",
@@ -236,6 +290,7 @@ TOOLS: tuple[Tool, ...] = (
         ("{zed}",),
         (
             mcp("{zed}/settings.json", key="context_servers"),
+            block("{zed}/AGENTS.md"),
             *SHARED_SKILLS,
         ),
     ),
@@ -278,6 +333,7 @@ TOOLS: tuple[Tool, ...] = (
                 unless="{continue}/config.json",
                 start="name: Local Assistant\nversion: 1.0.0\nschema: v1\n",
             ),
+            rule("cli", "{continue}/rules/icm.md"),
         ),
     ),
     Tool(

@@ -311,4 +311,5 @@ KINDS: Mapping[str, Kind] = {
     "hooks": Kind(_put_hooks, _take_hooks),
     "block": Kind(_put_block, _take_block),
     "file": Kind(_put_file, _take_file),
+    "script": Kind(_put_file, _take_file),
 }

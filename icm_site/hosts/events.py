@@ -67,8 +67,31 @@ CURSOR = (
     Event("sessionStart", "start", 10),
     Event("beforeShellExecution", "pre", 5),
     Event("postToolUse", "post", 10),
+    Event("postToolUseFailure", "post", 10),
     Event("preCompact", "compact", 30),
     Event("sessionEnd", "end", 3),
+)
+
+# Devin names its events; that it takes an approval is not said.
+DEVIN = (
+    Event("SessionStart", "start", 10),
+    Event("UserPromptSubmit", "prompt", 5),
+    Event("PostToolUse", "post", 10),
+    Event("SessionEnd", "end", 3),
+)
+# Cascade shows what a hook prints to the person alone.
+CASCADE = (Event("post_cascade_response_with_transcript", "compact", 30),)
+# Amazon Q has no session's id, and no event at its end.
+AMAZON_Q = (
+    Event("agentSpawn", "start", 10),
+    Event("userPromptSubmit", "prompt", 5),
+    Event("postToolUse", "post", 10),
+)
+# Cline runs files by the names of events; at a start and a prompt it takes no text.
+CLINE = (
+    Event("PostToolUse", "post", 10),
+    Event("TaskComplete", "end", 3),
+    Event("SessionShutdown", "end", 3),
 )
 
 Form = Callable[[Event, Program, str, str], dict[str, Any]]
@@ -140,3 +163,20 @@ def cursor(event: Event, program: Program, tool: str, system: str) -> dict[str, 
     form = in_cmd if system == "win32" else in_sh
     command = form(program, _arguments(event, tool))
     return {"command": command, "timeout": event.seconds}
+
+
+def cascade(event: Event, program: Program, tool: str, system: str) -> dict[str, Any]:
+    """A flat entry without a time, with a command of its own for PowerShell."""
+    arguments = _arguments(event, tool)
+    entry: dict[str, Any] = {"command": in_sh(program, arguments), "show_output": False}
+    if system == "win32":
+        command = in_powershell(program, arguments)
+        entry |= {"command": command, "powershell": command}
+    return entry
+
+
+def amazon_q(event: Event, program: Program, tool: str, system: str) -> dict[str, Any]:
+    """A flat entry; milliseconds."""
+    form = in_cmd if system == "win32" else in_sh
+    command = form(program, _arguments(event, tool))
+    return {"command": command, "timeout_ms": event.seconds * 1000}

@@ -70,9 +70,13 @@ def items(
     for mode in modes:
         rows = [t for t in tool.targets if t.mode == mode]
         project = [t for t in rows if t.project]
-        user = _applying([t for t in rows if not t.project], machine)
-        chosen = [*user, *(project if setup.project else ())]
-        if project and not chosen:
+        user = [t for t in rows if not t.project]
+        applying = _applying(tool, user, machine)
+        chosen = [*applying, *(project if setup.project else ())]
+        if user and not applying:
+            shown = machine.shown(machine.path(user[0].folder))
+            yield Skipped(mode, f"{shown} is not there")
+        elif project and not chosen:
             yield Skipped(mode, "project files only; see --per-project")
         for target in chosen:
             if target.unless and _replaces(target, machine):
@@ -82,14 +86,18 @@ def items(
                 yield item(tool, target, setup, machine)
 
 
-def _applying(rows: list[Target], machine: Machine) -> list[Target]:
+def _applying(tool: Tool, rows: list[Target], machine: Machine) -> list[Target]:
     chosen: list[Target] = []
     for target in rows:
         if target.fallback and chosen:
             continue
         if not target.folder or writing.is_there(machine.path(target.folder)):
             chosen.append(target)
-    return chosen or rows[:1]
+    # A tool of which nothing is there yet gets what its present version reads.
+    folders = {target.folder for target in tool.targets if target.folder}
+    if not chosen and not any(writing.is_there(machine.path(f)) for f in folders):
+        return rows[:1]
+    return chosen
 
 
 def _replaces(target: Target, machine: Machine) -> bool:
@@ -116,18 +124,23 @@ def item(
 
 
 def _file(target: Target, machine: Machine) -> Path:
-    places_of = [machine.path(file) for file in target.files]
+    places_of = files(target, machine)
     for place in places_of:
         if writing.is_file(place) and place.stat().st_size:
             return place
     return places_of[-1]
 
 
+def files(target: Target, machine: Machine) -> list[Path]:
+    """The paths that a target may have."""
+    ending = ".ps1" if (target.kind, machine.system) == ("script", "win32") else ""
+    return [machine.path(f"{file}{ending}") for file in target.files]
+
+
 def everywhere(setup: Setup, machine: Machine) -> Iterator[Item]:
     """Every part that any version may have left in a file that is there."""
     for tool in TOOLS:
         for target in tool.targets:
-            for file in target.files:
-                path = machine.path(file)
+            for path in files(target, machine):
                 if writing.is_file(path):
                     yield item(tool, target, setup, machine, path)

@@ -139,7 +139,12 @@ def _report(
             ]
             for line in parts:
                 print(_row(mode, tool.title, line.state, _detail(line, machine)))
-            if not parts and any(target.mode == mode for target in tool.targets):
+            if parts:
+                continue
+            instead = tool.instead_of_hooks() if mode == "hook" else ""
+            if instead and finding.is_here(tool, machine):
+                print(_row(mode, tool.title, "none", f"({instead})"))
+            elif any(target.mode == mode for target in tool.targets):
                 print(
                     _row(
                         mode,

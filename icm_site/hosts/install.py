@@ -14,6 +14,7 @@ from icm_site.hosts import documents, edits, writing
 from icm_site.hosts.edits import Item
 from icm_site.hosts.errors import WrongShape
 from icm_site.hosts.manifest import Manifest, Record, digest
+from icm_site.hosts.shapes import WHOLE
 from icm_site.hosts.texts import MARK
 
 TRIES = 3
@@ -83,10 +84,11 @@ def _edited(
     done: dict[tuple[str, object], edits.Outcome] = {}
     for part in parts:
         # Several tools share one file of a skill: it is written once.
-        same = (part.kind, part.value) if part.kind == "file" else (part.kind, part.key)
+        whole = part.kind in WHOLE
+        same = (part.kind, part.value) if whole else (part.kind, part.key)
         outcome = done.get(same)
         if outcome is None:
-            ours = part.kind == "file" and MARK in text and _untouched(before, record)
+            ours = whole and MARK in text and _untouched(before, record)
             outcome = edits.put(text, part, force=force or ours)
             text = outcome.text
             done[same] = outcome
@@ -141,7 +143,8 @@ def _write(
         if change.before is not None and not _untouched(change.before, old):
             back_up(change.path, change.before, now)
         if writing.read(change.path) == change.before:
-            writing.replace(change.path, change.after, mode=_new_mode())
+            runs = any(item.kind == "script" for item in change.items)
+            writing.replace(change.path, change.after, mode=_new_mode(runs=runs))
             return known
     raise Unavailable("it is being written by another program; try again")
 
@@ -194,7 +197,7 @@ def _copy_of(path: Path, data: bytes, now: datetime) -> Path:
     return copy
 
 
-def _new_mode() -> int:
+def _new_mode(*, runs: bool) -> int:
     mask = os.umask(0o022)
     os.umask(mask)
-    return 0o666 & ~mask
+    return (0o777 if runs else 0o666) & ~mask

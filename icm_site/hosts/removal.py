@@ -15,7 +15,7 @@ from icm_site.hosts.edits import Item
 from icm_site.hosts.errors import WrongShape
 from icm_site.hosts.finding import Machine
 from icm_site.hosts.manifest import Manifest, Record, digest
-from icm_site.hosts.shapes import Setup
+from icm_site.hosts.shapes import WHOLE, Setup
 
 RESTORED, DELETED, REMOVED = "restored", "deleted", "our entries removed"
 GONE, UNCHANGED = "is gone already", "as before"
@@ -118,7 +118,7 @@ def _edited(path: Path, parts: Iterable[Item], record: Record | None) -> Step:
     if left == text:
         return Step(path, UNCHANGED, data, data)
     bare = left.strip() in skeletons | {"{}"} or left.split() == ["{", "}"]
-    whole = any(part.kind == "file" for part in parts)
+    whole = any(part.kind in WHOLE for part in parts)
     if bare and (whole or (record is not None and record.created)):
         return Step(path, DELETED, data, None)
     after = documents.encode(mark, left)

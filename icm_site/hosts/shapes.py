@@ -10,7 +10,11 @@ from icm_site.hosts.program import Program
 
 Mode = Literal["mcp", "cli", "skill", "hook"]
 MODES: tuple[Mode, ...] = ("mcp", "cli", "skill", "hook")
-Kind = Literal["json", "toml", "yaml-item", "yaml-read", "hooks", "block", "file"]
+Kind = Literal[
+    "json", "toml", "yaml-item", "yaml-read", "hooks", "block", "file", "script"
+]
+# Files that are ours from the first byte to the last.
+WHOLE: tuple[Kind, ...] = ("file", "script")
 
 
 class Setup(NamedTuple):
@@ -49,6 +53,24 @@ class Tool(NamedTuple):
     folders: tuple[str, ...]
     targets: tuple[Target, ...]
     advice: str = ""
+    no_hooks: str = "it has no hooks"  # why, of a tool that gets none
+
+    def instead_of_hooks(self) -> str:
+        """What a tool without hooks of the person is left with; "" for others."""
+        if any(row.mode == "hook" and not row.project for row in self.targets):
+            return ""
+        modes = [
+            mode for mode in MODES if any(row.mode == mode for row in self.targets)
+        ]
+        left = [_LEFT[mode] for mode in modes if mode in _LEFT]
+        return f"{self.no_hooks}; what works there: {', '.join(left)}"
+
+
+_LEFT: Mapping[Mode, str] = {
+    "mcp": "the server's tools",
+    "cli": "instructions",
+    "skill": "skills",
+}
 
 
 # Entries of MCP files
@@ -149,13 +171,13 @@ def _claude_skill_text(name: str) -> Callable[[Setup], str]:
     return lambda setup: texts.claude_skill(name, setup.program)
 
 
-def skills(folder: str, prefix: str = "", **more: Any) -> tuple[Target, ...]:
+def skills(place: str, prefix: str = "", **more: Any) -> tuple[Target, ...]:
     """The skills, each a folder with a `SKILL.md` of the same name."""
     return tuple(
         Target(
             "skill",
             "file",
-            (f"{folder}/{prefix}{name}/SKILL.md",),
+            (f"{place}/{prefix}{name}/SKILL.md",),
             _skill_text(name, f"{prefix}{name}"),
             **more,
         )
@@ -192,9 +214,46 @@ def hooks(
     return Target("hook", "hooks", (file,), make, ("hooks",), **more)
 
 
+def scripts(
+    place: str, tool: str, rows: Sequence[events.Event], **more: Any
+) -> tuple[Target, ...]:
+    """A file for each event, by its name."""
+
+    def made(row: events.Event) -> Target:
+        arguments = f"{row.verb} --tool {tool}"
+        return Target(
+            "hook",
+            "script",
+            (f"{place}/{row.name}",),
+            lambda setup: texts.script(setup.program, arguments, setup.system),
+            **more,
+        )
+
+    return tuple(made(row) for row in rows)
+
+
 SHARED_SKILLS = skills("{agents}/skills")
 CODES = ("code", "code-insiders", "vscodium")
 VERSION = '{\n  "version": 1\n}\n'
+# VS Code reads Copilot CLI's form too.
+PROJECT_HOOKS = hooks(
+    "{project}/.github/hooks/icm.json",
+    "copilot-cli",
+    events.COPILOT,
+    events.copilot,
+    start=VERSION,
+    project=True,
+)
+# Amazon Q has hooks in agents alone: this is its usual agent, with ours.
+AGENT = """{
+  "name": "icm",
+  "description": "The usual agent, with the memory of ICM",
+  "tools": ["*"],
+  "allowedTools": ["fs_read"],
+  "resources": ["file://AmazonQ.md", "file://README.md", "file://.amazonq/rules/**/*.md"],
+  "useLegacyMcpJson": true
+}
+"""
 
 
 def storage(extension: str) -> tuple[str, ...]:

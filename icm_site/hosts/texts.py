@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from icm_site.hooks import approval
-from icm_site.hosts.program import Program
+from icm_site.hosts.program import Program, in_powershell, in_sh
 
 MARK = "written by icm init"
 _PROJECT = Path(__file__).resolve().parents[2]
@@ -43,9 +43,33 @@ def rule(template: str, program: Program) -> str:
 
 
 def opencode_plugin(program: Program) -> str:
-    """The plugin for OpenCode."""
+    """The plugin for OpenCode, which takes each function of a file for one."""
+    return _plugin(program, "OpenCode", "opencode", "export { IcmPlugin }")
+
+
+def kilo_plugin(program: Program) -> str:
+    """The same for Kilo Code, which takes the default export."""
+    export = 'export default { id: "icm", server: IcmPlugin }'
+    return _plugin(program, "Kilo Code", "kilo", export)
+
+
+def _plugin(program: Program, title: str, tool: str, export: str) -> str:
     python, hook = json.dumps(program.python), json.dumps(program.hook)
-    return _filled("opencode-plugin.ts", python=python, hook=hook)
+    return _filled(
+        "opencode-plugin.ts",
+        title=title,
+        tool=tool,
+        export=export,
+        python=python,
+        hook=hook,
+    )
+
+
+def script(program: Program, arguments: str, system: str) -> str:
+    """A file that runs a hook, for a tool that runs files by the names of events."""
+    if system == "win32":
+        return f"# {MARK}\n{in_powershell(program, arguments)}\n"
+    return f"#!/bin/sh\n# {MARK}\n{in_sh(program, arguments)}\n"
 
 
 def gemini_policy(program: Program) -> str:

@@ -1,12 +1,18 @@
-// ICM's plugin for OpenCode; written by icm init, taken out by icm uninstall.
+// ICM's plugin for {{title}}; written by icm init, taken out by icm uninstall.
 // It runs ICM's hook command and passes on what that answers. When the program is gone
 // or slow, it does nothing.
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
 const PYTHON = {{python}}
 const HOOK = {{hook}}
 const SECONDS = { start: 10, prompt: 5, pre: 5, post: 10, compact: 30, end: 3 }
+// A session counts as ended after so long without a word.
+const REST_MS = 10 * 60 * 1000
+const MOST_MESSAGES = 100
+const MOST_CHARS = 20000
+
+const words = (verb) => ["-I", "-S", HOOK, verb, "--tool", "{{tool}}"]
 
 // The answer of one hook: {"context": "..."}, {"allow": true}, or {} for nothing.
 function ask(verb, payload) {
@@ -15,7 +21,7 @@ function ask(verb, payload) {
     let said = ""
     let child
     try {
-      child = spawn(PYTHON, ["-I", "-S", HOOK, verb, "--tool", "opencode"], {
+      child = spawn(PYTHON, words(verb), {
         stdio: ["pipe", "pipe", "ignore"],
         windowsHide: true,
       })
@@ -40,7 +46,38 @@ function ask(verb, payload) {
   })
 }
 
-export const IcmPlugin = async ({ client, directory }) => {
+// What was said last in each session, kept when its agent rests: a session that is
+// deleted, or whose program ends, cannot be read any more.
+const said = new Map()
+
+process.once("exit", () => {
+  for (const asked of [...said.values()].slice(-3)) {
+    if (!existsSync(PYTHON) || !existsSync(HOOK)) return
+    spawnSync(PYTHON, words("end"), {
+      input: JSON.stringify(asked),
+      stdio: ["pipe", "ignore", "ignore"],
+      timeout: 1500,
+      windowsHide: true,
+    })
+  }
+})
+
+const end = (text) => (typeof text === "string" ? text.slice(-MOST_CHARS) : undefined)
+
+// Of messages, what a memory can come from.
+const brief = (rows) =>
+  rows.slice(-MOST_MESSAGES).map(({ info, parts }) => ({
+    info: { id: info?.id, role: info?.role, time: info?.time },
+    parts: (parts ?? [])
+      .filter((part) => part?.type === "text" || part?.type === "tool")
+      .map(({ type, text, synthetic, tool, state }) =>
+        type === "text"
+          ? { type, text: end(text), synthetic }
+          : { type, tool, state: { output: end(state?.output), error: end(state?.error) } },
+      ),
+  }))
+
+const IcmPlugin = async ({ client, directory }) => {
   // What a session was told at its start: asked for once, then the same bytes each time.
   const started = new Map()
 
@@ -56,18 +93,49 @@ export const IcmPlugin = async ({ client, directory }) => {
   const messages = async (id) => {
     try {
       const answer = await client.session.messages({ path: { id } })
-      return (answer?.data ?? answer ?? []).slice(-100)
+      return brief(answer?.data ?? answer ?? [])
     } catch {
       return []
     }
   }
 
+  const timers = new Map()
+  const ended = async (id, event) => {
+    clearTimeout(timers.get(id))
+    timers.delete(id)
+    const asked = said.get(id)
+    said.delete(id)
+    if (asked) await ask("end", { ...asked, hook_event_name: event })
+  }
+
+  const rested = async (id) => {
+    const found = await messages(id)
+    if (!found.length) return
+    said.delete(id)
+    said.set(id, {
+      hook_event_name: "session.idle",
+      cwd: directory,
+      session_id: id,
+      messages: found,
+    })
+    clearTimeout(timers.get(id))
+    const timer = setTimeout(() => void ended(id, "session.idle"), REST_MS)
+    timer.unref?.()
+    timers.set(id, timer)
+  }
+
   return {
     event: async ({ event }) => {
-      if (event?.type !== "session.deleted") return
-      const id = event.properties?.info?.id ?? event.properties?.sessionID
+      const id = event?.properties?.sessionID ?? event?.properties?.info?.id
+      if (!id) return
+      if (event.type === "session.idle") await rested(id)
+      if (event.type !== "session.deleted") return
       started.delete(id)
-      await ask("end", { hook_event_name: event.type, cwd: directory, session_id: id, event })
+      await ended(id, event.type)
+    },
+
+    dispose: async () => {
+      await Promise.all([...timers.keys()].map((id) => ended(id, "session.idle")))
     },
 
     "experimental.chat.system.transform": async (input, output) => {
@@ -111,3 +179,5 @@ export const IcmPlugin = async ({ client, directory }) => {
     },
   }
 }
+
+{{export}}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from icm_site.hooks import contracts
-from tests.icm_site.hooks.hooking import SAMPLES, TOOLS, Hooks, context
+from tests.icm_site.hooks.hooking import SAMPLES, TOOLS, Hooks, context, sample
 
 EXPECTED = SAMPLES / "_expected_stdout"
 # The verb of a sample, by the beginning of its name in lower case.
@@ -104,6 +104,37 @@ def test_a_sample_gets_the_hosts_contract(path: Path, hooks: Hooks) -> None:
 
 
 # Copilot's camelCase payloads have no event's name, and Amazon Q no session.
+def test_cline_is_told_what_solved_the_error_of_a_tool(hooks: Hooks) -> None:
+    payload = sample("cline/PostToolUse")
+    payload["tool_result"] |= {
+        "error": "error[E0277]: the trait bound `Leaf: Clone` is not satisfied",
+        "output": None,
+    }
+    payload["workspaceRoots"] = [str(hooks.work)]
+    line = hooks.run("post", payload, tool="cline").line
+    assert json.loads(line).keys() == {"contextModification"}
+    assert "deriving Clone for Leaf" in line
+
+
+DEVIN = [("start", "SessionStart"), ("prompt", "UserPromptSubmit")]
+
+
+@pytest.mark.parametrize(("verb", "event"), DEVIN)
+def test_devin_is_answered_as_claude_code_is(
+    verb: str, event: str, hooks: Hooks
+) -> None:
+    payload = sample(f"claude-code/{event}", cwd=str(hooks.work))
+    done = hooks.run(verb, payload, tool="devin")
+    assert json.loads(done.line)["hookSpecificOutput"]["hookEventName"] == event
+    assert done.event.host == "devin"
+
+
+def test_vs_code_gets_its_own_answer_to_hooks_of_copilot(hooks: Hooks) -> None:
+    payload = sample("vscode/PreToolUse")
+    line = hooks.run("pre", payload, tool="copilot-cli").line
+    assert json.loads(line).keys() == {"hookSpecificOutput"}
+
+
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_the_host_is_told_from_the_payload(path: Path, hooks: Hooks) -> None:
     body, verb = path.read_bytes(), verb_of(path)

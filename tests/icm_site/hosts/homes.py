@@ -14,7 +14,7 @@ from icm_site.hosts.catalog import TOOLS
 from icm_site.hosts.edits import Item
 from icm_site.hosts.finding import Machine
 from icm_site.hosts.program import Program
-from icm_site.hosts.shapes import MODES, Setup, Target
+from icm_site.hosts.shapes import MODES, WHOLE, Setup, Target
 
 SYSTEMS = ("linux", "darwin", "win32")
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -89,7 +89,7 @@ class Home(NamedTuple):
         for tool in TOOLS:
             for target in tool.targets:
                 if not target.project:
-                    yield target, self.machine.path(target.files[-1])
+                    yield target, finding.files(target, self.machine)[-1]
 
 
 def home(root: Path, system: str = "linux", **env: str) -> Home:
@@ -177,7 +177,7 @@ def fill(made: Home, hand: str) -> None:
     as_json, toml, yaml, markdown = HANDS[hand]
     keys: dict[Path, dict[str, object]] = {}
     for target, path in made.targets():
-        if target.kind == "file":
+        if target.kind in WHOLE:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         if target.kind in ("json", "hooks"):

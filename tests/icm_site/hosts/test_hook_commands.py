@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_without_the_program_no_command_fails_or_says_anything(
                 event,
             )
             ran += 1
-    assert ran == 7 + 5 + 6 + 7 + 5
+    assert ran == 7 + 5 + 6 + 7 + 6 + 4 + 1 + 3
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -110,17 +110,22 @@ def test_each_entry_names_its_verb_and_its_tool_in_the_units_of_the_tool(
             match = re.search(
                 r"(start|prompt|pre|post|compact|end) --tool (\S+)", command
             )
-            assert match and match[2] == tool
-            verbs.setdefault(tool, set()).add(match[1])
+            assert match
+            verbs.setdefault(match[2], set()).add(match[1])
             places = {path.replace("\\", "/") for path in program.files_of(command)}
             assert places == {made.setup.program.python, made.setup.program.hook}
         handler = entry["hooks"][0] if "hooks" in entry else entry
-        seconds = int(handler.get("timeout") or handler["timeoutSec"])
-        assert (1000 <= seconds <= 60_000) if tool == "gemini-cli" else seconds <= 60
+        times = {name: value for name, value in handler.items() if "time" in name}
+        (unit, time), *_ = [*times.items(), ("none", 1)]
+        if tool == "gemini-cli" or unit == "timeout_ms":
+            time //= 1000
+        assert 1 <= time <= 60
     every = {"start", "prompt", "pre", "post", "compact", "end"}
     assert verbs == {
         "claude-code": every, "codex-cli": every, "copilot-cli": every,
         "gemini-cli": every - {"pre"}, "cursor": every - {"prompt"},
+        "devin": {"start", "prompt", "post", "end"}, "windsurf": {"compact"},
+        "amazon-q": {"start", "prompt", "post"},
     }  # fmt: skip
 
 
@@ -228,8 +233,11 @@ def test_a_skill_has_the_head_that_every_tool_reads(name: str) -> None:
 # OpenCode's plugin, in a JavaScript engine
 
 PLUGIN_TEST = """
-import {{ IcmPlugin }} from {plugin}
-const data = [{{ info: {{}}, parts: [] }}]
+import * as plugin from {plugin}
+const IcmPlugin = plugin.IcmPlugin ?? plugin.default.server
+const text = "We chose NATS. " + "x".repeat(30000)
+const data = [{{ info: {{ id: "m1", role: "user" }}, parts: [
+  {{ type: "text", text }}, {{ type: "reasoning", text: "secret thought" }}] }}]
 const client = {{ session: {{ messages: async () => ({{ data }}) }} }}
 const hooks = await IcmPlugin({{ client, directory: "/work/teapot" }})
 const input = {{ sessionID: "s" }}
@@ -245,13 +253,20 @@ await hooks["tool.execute.after"]({{ tool: "bash", ...input }}, {{ output: "x" }
 const compacting = {{ context: [] }}
 await hooks["experimental.session.compacting"](input, compacting)
 const properties = {{ info: {{ id: "s" }} }}
-await hooks.event({{ event: {{ type: "session.deleted", properties }} }})
+const idle = {{ type: "session.idle", properties: {{ sessionID: "s" }} }}
+await hooks.event({{ event: idle }})
+if ({ends} === "deleted") {{
+  client.session.messages = async () => {{ throw new Error("it is gone") }}
+  await hooks.event({{ event: {{ type: "session.deleted", properties }} }})
+  await hooks.event({{ event: {{ type: "session.deleted", properties }} }})
+}}
+if ({ends} === "dispose") await hooks.dispose()
 await new Promise((resolve) => setTimeout(resolve, 300))
 console.log(JSON.stringify({{ system, message, permission, compacting }}))
 """
 ANSWERS = """#!/bin/sh
-cat >> {log}
-echo " $*" >> {log}
+cat >> "{log}"
+echo " $*" >> "{log}"
 case "$4" in
   pre) echo '{{"allow": true}}';;
   post) ;;
@@ -261,12 +276,21 @@ esac
 node = pytest.mark.skipif(not shutil.which("node"), reason="needs node")
 
 
-def played(tmp_path: Path, python: str, hook: str) -> dict[str, Any]:
+def played(
+    tmp_path: Path,
+    python: str,
+    hook: str,
+    *,
+    ends: str = "deleted",
+    written: Callable[[Program], str] = texts.opencode_plugin,
+) -> dict[str, Any]:
     """What OpenCode's objects hold after each hook of the plugin ran."""
     plugin = tmp_path / "icm.mjs"
-    plugin.write_text(texts.opencode_plugin(Program("icm", python, hook)))
+    plugin.write_text(written(Program("icm", python, hook)))
     script = tmp_path / "play.mjs"
-    script.write_text(PLUGIN_TEST.format(plugin=json.dumps(plugin.as_uri())))
+    script.write_text(
+        PLUGIN_TEST.format(plugin=json.dumps(plugin.as_uri()), ends=json.dumps(ends))
+    )
     done = subprocess.run(
         ["node", str(script)], capture_output=True, text=True, check=True, timeout=60
     )
@@ -283,8 +307,8 @@ def test_the_plugin_does_nothing_once_the_program_is_gone(tmp_path: Path) -> Non
     assert found["compacting"] == {"context": []}
 
 
-@node
-def test_the_plugin_passes_on_what_the_hook_command_answers(tmp_path: Path) -> None:
+def stubbed(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A program that answers hooks and notes what they were given."""
     python, hook, log = (
         tmp_path / "python",
         tmp_path / "hook_client.py",
@@ -293,14 +317,93 @@ def test_the_plugin_passes_on_what_the_hook_command_answers(tmp_path: Path) -> N
     python.write_text(ANSWERS.format(log=log))
     python.chmod(0o755)
     hook.touch()
-    found = played(tmp_path, str(python), str(hook))
+    return python, hook, log
+
+
+@node
+@pytest.mark.parametrize(
+    ("written", "tool"),
+    [(texts.opencode_plugin, "opencode"), (texts.kilo_plugin, "kilo")],
+)
+def test_the_plugin_passes_on_what_the_hook_command_answers(
+    tmp_path: Path, written: Callable[[Program], str], tool: str
+) -> None:
+    python, hook, log = stubbed(tmp_path)
+    found = played(tmp_path, str(python), str(hook), written=written)
     assert found["system"] == {"system": ["first", "known", "known"]}
     part = found["message"]["parts"][1]
     assert (part["text"], part["synthetic"], part["messageID"]) == ("known", True, "m")
     assert found["permission"] == {"status": "allow"}
     assert found["compacting"] == {"context": ["known"]}
     asked = log.read_text()
-    assert asked.count("start --tool opencode") == 1  # once a session
+    assert asked.count(f"start --tool {tool}") == 1  # once a session
     for verb in ("prompt", "pre", "post", "compact", "end"):
-        assert f"{verb} --tool opencode" in asked
+        assert f"{verb} --tool {tool}" in asked
     assert jsonc.read(asked.split("} -I")[0] + "}")["cwd"] == "/work/teapot"
+
+
+@node
+@pytest.mark.parametrize("ends", ["deleted", "dispose", "exit"])
+def test_the_plugin_hands_over_what_was_said_once_a_session_ends(
+    tmp_path: Path, ends: str
+) -> None:
+    python, hook, log = stubbed(tmp_path)
+    played(tmp_path, str(python), str(hook), ends=ends)
+    asked = [line for line in log.read_text().splitlines() if " end --tool" in line]
+    assert len(asked) == 1
+    given = jsonc.read(asked[0].split("} -I")[0] + "}")
+    assert (
+        given["hook_event_name"]
+        == f"session.{'deleted' if ends == 'deleted' else 'idle'}"
+    )
+    ((part,),) = [row["parts"] for row in given["messages"]]
+    assert (part["type"], len(part["text"])) == ("text", 20_000)
+    assert given["session_id"] == "s"
+
+
+# Cline's files
+
+
+@pytest.mark.skipif(not SHELLS, reason="needs a shell")
+def test_cline_gets_files_that_it_can_run(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    python, hook, log = stubbed(tmp_path / "Mira Hölzl")
+    ours = made.setup.program._replace(python=str(python), hook=str(hook))
+    made = made._replace(setup=made.setup._replace(program=ours))
+    made.init(modes=("hook",))
+    folder = made.machine.path("{cline}/hooks")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "PostToolUse",
+        "SessionShutdown",
+        "TaskComplete",
+    ]
+    for gone in (False, True):
+        if gone:
+            hook.unlink()
+        for path in folder.iterdir():
+            done = subprocess.run(
+                [str(path)], input="{}", capture_output=True, text=True, check=True
+            )
+            known = "" if gone or path.name == "PostToolUse" else '{"context": "known"}'
+            assert (done.stdout.strip(), done.stderr) == (known, "")
+    assert log.read_text().count("end --tool cline") == 2
+    made.uninstall()
+    assert not folder.exists()
+
+
+def test_a_file_of_a_persons_own_for_an_event_of_cline_stays(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    own = made.machine.path("{cline}/hooks/PostToolUse")
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\necho mine\n")
+    made.init()
+    made.uninstall()
+    assert own.read_text() == "#!/bin/sh\necho mine\n"
+
+
+def test_windows_runs_clines_files_by_powershell(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path, "win32")
+    made.init(modes=("hook",))
+    text = made.machine.path("{cline}/hooks/PostToolUse.ps1").read_text()
+    assert "if ((Test-Path 'C:/Users/mira h/python')" in text
+    made.uninstall()

@@ -16,6 +16,7 @@ from icm_site.errors import Unavailable
 from icm_site.hosts import catalog, finding, install, jsonc, manifest, removal
 from icm_site.hosts.edits import ALREADY, CONFIGURED, OTHER, RENEWED, STALE, Item
 from icm_site.hosts.install import BAD
+from icm_site.hosts.shapes import WHOLE
 from tests.icm_site.hosts import homes
 from tests.icm_site.hosts.homes import HANDS, SYSTEMS, Home
 
@@ -161,7 +162,7 @@ def test_a_file_of_a_wrong_shape_is_named_and_not_touched(
 ) -> None:
     made = homes.with_all_tools(tmp_path, system)
     for target, path in made.targets():
-        if target.kind == "file":
+        if target.kind in WHOLE:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         bad = WRONG[target.kind][number % len(WRONG[target.kind])]
@@ -170,7 +171,7 @@ def test_a_file_of_a_wrong_shape_is_named_and_not_touched(
             path.write_bytes(bad.replace(b"%s", key))
     before = made.snapshot()
     done = made.init()
-    bad_lines = [line for line in done.lines if line.item.kind != "file"]
+    bad_lines = [line for line in done.lines if line.item.kind not in WHOLE]
     assert {line.state for line in bad_lines} == {BAD}
     assert all(line.note for line in bad_lines)
     after = made.snapshot()
@@ -485,6 +486,8 @@ def test_files_of_the_project_are_written_only_on_request(tmp_path: Path) -> Non
         ".devin/rules/icm.md",
         ".github/copilot-instructions.md",
     ]
+    (hooks,) = work.rglob("*.json")
+    assert hooks.relative_to(work).as_posix() == ".github/hooks/icm.json"
     made.uninstall()
     assert list(work.iterdir()) == []
 
