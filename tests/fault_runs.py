@@ -209,8 +209,11 @@ def set_apart() -> set[str]:
 
 
 def state_of_mended() -> bool:
-    with closing(sqlite3.connect(DATABASE)) as raw:
-        return bool(raw.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
+    try:
+        with closing(sqlite3.connect(DATABASE)) as raw:
+            return bool(raw.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
+    except failures.DAMAGE:
+        return False
 
 
 def load(seconds: int, *, each: int = 8) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from icm_site.sqlite.address import uri
 from icm_site.sqlite.identity import APPLICATION_ID
 from icm_site.sqlite.scan import Scan
 
+# Without these nothing else means anything.
+NEEDED = frozenset({"memories", "django_migrations"})
 # Made anew from the other tables.
 INDEXES = ("_fts", "vec_memories", "sqlite_", "search_changes")
 
@@ -39,16 +41,21 @@ class Table:
 
 @dataclass
 class Salvaged:
-    """What became of all tables. `apart` holds the rows that fit into none."""
+    """What became of all tables. `apart` holds the rows that fit into none.
+
+    `undefined` are tables and indexes whose definition cannot be read.
+    """
 
     tables: list[Table] = field(default_factory=list)
     apart: list[dict[str, Any]] = field(default_factory=list)
+    undefined: list[str] = field(default_factory=list)
     cleared: int = 0
 
     @property
     def whole(self) -> bool:
         """Whether every row is in the new file."""
-        return not any(t.apart or t.altered or t.lost != 0 for t in self.tables)
+        broken = any(t.apart or t.altered or t.lost != 0 for t in self.tables)
+        return not (broken or self.undefined)
 
 
 class Definition(NamedTuple):
@@ -69,18 +76,22 @@ def salvage(damaged: Path, fresh: Path) -> Salvaged:
         closing(_open_damaged(damaged)) as source,
         closing(sqlite3.connect(fresh, isolation_level=None)) as target,
     ):
-        schema = _schema(source, damaged)
+        done = Salvaged()
+        schema = _schema(source, damaged, done)
         target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         target.execute(f"PRAGMA user_version = {_version(source)}")
         target.execute("PRAGMA foreign_keys = OFF")
         target.execute("BEGIN")
-        done = Salvaged()
-        _define(target, schema, "table", unique=False)
-        _define(target, schema, "index", unique=True)
-        for definition in schema:
-            if definition.kind == "table":
-                done.tables.append(_copy(source, target, definition.name, done))
-        _define(target, schema, "index", unique=False)
+        _define(target, schema, "table", unique=False, done=done)
+        _define(target, schema, "index", unique=True, done=done)
+        if set(done.undefined) & NEEDED:
+            raise _hopeless(damaged)
+        for kind, name, _ in schema:
+            if name in done.undefined and kind == "table":
+                done.tables.append(Table(name, lost=None))
+            elif kind == "table":
+                done.tables.append(_copy(source, target, name, done))
+        _define(target, schema, "index", unique=False, done=done)
         _part_stranded(target, done)
         target.execute("COMMIT")
         target.execute("PRAGMA journal_mode = WAL")
@@ -123,12 +134,17 @@ def _version(source: sqlite3.Connection) -> int:
     return int(source.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _schema(source: sqlite3.Connection, path: Path) -> list[Definition]:
+def _schema(source: sqlite3.Connection, path: Path, done: Salvaged) -> list[Definition]:
     scan = Scan(source, "sqlite_master", ("type", "name", "sql"))
+    source.text_factory = _Texts()
     try:
-        found = [Definition(*row) for row in scan.rows() if row[2]]
+        found = [Definition(*map(str, row)) for row in scan.rows() if row[2]]
     except failures.DAMAGE as error:
         raise _hopeless(path) from error
+    finally:
+        source.text_factory = str
+    if scan.lost != 0:
+        done.undefined.append("sqlite_master")
     kept = [
         entry
         for entry in found
@@ -136,20 +152,28 @@ def _schema(source: sqlite3.Connection, path: Path) -> list[Definition]:
         and not any(part in entry.name for part in INDEXES)
         and "CREATE VIRTUAL" not in entry.sql.upper()
     ]
-    if not any(entry.name == "memories" for entry in kept):
+    if NEEDED - {entry.name for entry in kept}:
         raise _hopeless(path)
     # The log of the search is kept empty: its readers then read all anew.
     return kept + [e for e in found if e.kind == "table" and e.name == "search_changes"]
 
 
 def _define(
-    target: sqlite3.Connection, schema: Iterable[Definition], kind: str, *, unique: bool
+    target: sqlite3.Connection,
+    schema: Iterable[Definition],
+    kind: str,
+    *,
+    unique: bool,
+    done: Salvaged,
 ) -> None:
     for entry in schema:
         if entry.kind == kind and unique == entry.sql.upper().startswith(
             "CREATE UNIQUE"
         ):
-            target.execute(entry.sql)
+            try:
+                target.execute(entry.sql)
+            except (*failures.DAMAGE, ValueError):  # or its table is lost
+                done.undefined.append(entry.name)
 
 
 class _Texts:

@@ -178,6 +178,38 @@ def test_a_damaged_file_is_mended_and_every_surface_says_how(
         assert path.stat().st_mode & 0o777 == 0o600, path
 
 
+def test_a_table_whose_definition_is_lost_is_made_anew(
+    database: Path, icm: Icm
+) -> None:
+    before = texts(database)
+    count = (
+        "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'memory_links' "
+        "AND type = 'index'"
+    )
+    with closing(sqlite3.connect(database)) as raw, raw:
+        wanted = raw.execute(count).fetchone()
+        raw.execute("PRAGMA writable_schema = ON")
+        raw.execute("DELETE FROM sqlite_master WHERE name = 'memory_marks'")
+        raw.execute(
+            "UPDATE sqlite_master SET sql = CAST(x'435245415445ff' AS TEXT) "
+            "WHERE name = 'concept_links' "
+            "OR (tbl_name = 'memory_links' AND type = 'index')"
+        )
+    mended = icm("repair")
+    assert (mended.returncode, mended.stderr) == (1, "")
+    assert "concept_links: 0 saved, how many are lost cannot be told" in mended.stdout
+    assert "Not every row was reached" in mended.stdout
+    assert texts(database) == before
+    assert icm("repair").stdout.endswith(
+        "The indexes were made anew; nothing is wrong.\n"
+    )
+    with closing(sqlite3.connect(database)) as raw:
+        known = {row[0] for row in raw.execute("SELECT name FROM sqlite_master")}
+        indexes = raw.execute(count).fetchone()
+    assert {"memory_marks", "concept_links"} <= known
+    assert indexes == wanted
+
+
 def test_a_copy_comes_back_whole_and_the_present_is_kept(
     database: Path, icm: Icm
 ) -> None:
