@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from icm_site import conf
@@ -88,6 +88,16 @@ def capture_unattended(
         store_raw=store_raw and settings.store_raw,
         by_meaning=by_meaning,
     )
+
+
+def unattended(
+    said: Sequence[Turn], *, mask: Callable[[str], str]
+) -> tuple[Sequence[Turn], Sequence[Fact]]:
+    """The turns without secrets, and the facts in them as hooks would store them."""
+    clean = [replace(turn, text=mask(turn.text)) for turn in said]
+    found = facts(clean, by_meaning=False)
+    kept = (fact for fact in found if not tool_output.is_passing(fact.text))
+    return clean, [replace(fact, importance="medium") for fact in kept]
 
 
 def read(text: str, *, role: Role | None = None) -> list[Turn]:

@@ -18,7 +18,14 @@ from icm_site.arguments import Parser
 from icm_site.exchange.opening import database_open
 
 if TYPE_CHECKING:
+    from icm_site.exchange.columns import Mask
     from icm_site.exchange.foreign.staging import Notes
+
+# Of icm_site/exchange/foreign/programs.py, which needs Django.
+PROGRAMS = (
+    *("icm", "rust-icm", "server-memory", "basic-memory", "claude-mem", "mem0"),
+    *("claude", "chatgpt", "claude-code", "rules"),
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -41,15 +48,21 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     add: Any = parser.add_argument
-    add("path", metavar="PATH", help="the file; - for standard input")
+    add(
+        "path",
+        metavar="PATH",
+        help="the file, or the folder of notes or transcripts; - for standard input",
+    )
     add(
         "--from",
         dest="program",
-        choices=("icm", "rust-icm", "server-memory", "rules"),
+        choices=PROGRAMS,
         help="whose file it is; default: told from its content",
     )
     add(
-        "--project", default="", help="the project that rules are of; default: this one"
+        "--project",
+        default="",
+        help="the project of what names none itself; for rules by default this one",
     )
     add("--dry-run", action="store_true", help="say what would change, change nothing")
     add(
@@ -74,7 +87,7 @@ def _import(given: Any) -> None:
 
     clean, notes = Cleaner(allow_secret=given.allow_secrets), Notes()
     caller = replace(detect(os.environ, surface="cli", cwd=Path.cwd()), origin="import")
-    with _stream(given, notes, caller.project) as (stream, foreign):
+    with _stream(given, notes, caller.project, clean) as (stream, foreign):
         checked = reading.check(stream)
         stream.seek(0)
         copy = _backup() if given.backup and not given.dry_run else None
@@ -95,7 +108,9 @@ def _import(given: Any) -> None:
 
 
 @contextmanager
-def _stream(given: Any, notes: Notes, project: str) -> Iterator[tuple[IO[bytes], bool]]:
+def _stream(
+    given: Any, notes: Notes, project: str, mask: Mask
+) -> Iterator[tuple[IO[bytes], bool]]:
     """An export that can be read twice, and whether another program's file is behind.
 
     Raises InvalidInput.
@@ -110,14 +125,24 @@ def _stream(given: Any, notes: Notes, project: str) -> Iterator[tuple[IO[bytes],
             yield kept, False
         return
     path = Path(given.path)
-    with reading.opened(path) as stream:
+    if path.is_dir():
         program = given.program or programs.detect(path)
-        if program == programs.OWN:
-            yield stream, False
-            return
-        found = programs.rows(program, path, notes, project=given.project or project)
-        with staging.staged(found) as made:
-            yield made, True
+    else:
+        with reading.opened(path) as stream:
+            program = given.program or programs.detect(path)
+            if program == programs.OWN:
+                yield stream, False
+                return
+    found = programs.rows(
+        program,
+        path,
+        notes,
+        project=given.project or project,
+        chosen=given.project,
+        mask=mask,
+    )
+    with staging.staged(found) as made:
+        yield made, True
 
 
 def _backup() -> Path | None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from icm_site.errors import InvalidInput
-from icm_site.exchange.foreign import staging
+from icm_site.exchange.foreign import database, nearest, staging
+from icm_site.exchange.foreign.moments import moment
 from icm_site.exchange.foreign.staging import NO_TIME, Notes, Row
 from icm_site.text import cut
 from icm_site.ulid import is_ulid
-from memoirs.relations import parse
+from memoirs.validation import TEXT_BYTES
 
 PROGRAM = "rust-icm"
-MAGIC = b"SQLite format 3\0"
 # Base tables, and the columns that have a place here or are derived.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "memories": (
@@ -47,68 +46,26 @@ SOURCES = ("manual", "claude_code", "conversation")
 _PASSING = ("icm_metadata", "hook_events", "sqlite_sequence")
 
 
-def matches(path: Path) -> bool:
-    """Whether a SQLite file has that program's tables. Raises InvalidInput."""
-    with closing(_opened(path)) as raw:
-        try:
-            return "related_ids" in _columns(raw, "memories")
-        except sqlite3.Error as error:
-            raise InvalidInput(f"{path} cannot be read: {error}") from error
+def matches(raw: sqlite3.Connection) -> bool:
+    """Whether a SQLite file has that program's tables."""
+    return "related_ids" in database.columns(raw, "memories")
 
 
 def rows(path: Path, notes: Notes) -> Iterator[Row]:
     """All that has a place here, ids and times kept. Raises InvalidInput."""
-    with closing(_opened(path)) as raw:
-        try:
-            if "related_ids" not in _columns(raw, "memories"):
-                raise InvalidInput(f"{path} is no database of the Rust program")
-            _name_others(raw, notes)
-            yield from _all(raw, notes)
-        except sqlite3.Error as error:
-            raise InvalidInput(f"{path} cannot be read: {error}") from error
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Read only, with nothing of the file's schema trusted."""
-    try:
-        with path.open("rb") as file:
-            if file.read(16) != MAGIC:
-                raise InvalidInput(f"{path} is no SQLite database")
-        raw = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    except (OSError, sqlite3.Error) as error:
-        raise InvalidInput(f"{path} cannot be opened: {error}") from error
-    raw.row_factory = sqlite3.Row
-    raw.execute("PRAGMA trusted_schema = OFF")
-    raw.execute("PRAGMA query_only = ON")
-    return raw
-
-
-def _names(raw: sqlite3.Connection) -> set[str]:
-    """Real tables: a view could be anything."""
-    found = raw.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' "
-        "AND sql NOT LIKE 'CREATE VIRTUAL%'"
-    )
-    return {row[0] for row in found}
-
-
-def _columns(raw: sqlite3.Connection, table: str) -> list[str]:
-    if table not in _names(raw):
-        return []
-    return [row[1] for row in raw.execute(f"PRAGMA table_info({table})")]
+    with database.opened(path) as raw:
+        if not matches(raw):
+            raise InvalidInput(f"{path} is no database of the Rust program")
+        _name_others(raw, notes)
+        yield from _all(raw, notes)
 
 
 def _name_others(raw: sqlite3.Connection, notes: Notes) -> None:
-    for table in sorted(_names(raw)):
+    for table in sorted(database.tables(raw)):
         if table in TABLES:
-            notes.unknown(table, _columns(raw, table), TABLES[table])
+            notes.unknown(table, database.columns(raw, table), TABLES[table])
         elif table not in _PASSING and "_fts" not in table and "vec_" not in table:
-            quoted = table.replace('"', '""')
-            count = raw.execute(f'SELECT count(*) FROM "{quoted}"').fetchone()[0]
-            if count:
-                notes.add(
-                    f"table {table[:60]!r} has no place here: {count} rows left out"
-                )
+            notes.table(table, database.count(raw, table))
 
 
 def _all(raw: sqlite3.Connection, notes: Notes) -> Iterator[Row]:
@@ -124,10 +81,11 @@ def _all(raw: sqlite3.Connection, notes: Notes) -> Iterator[Row]:
     for row in _read(raw, "memoirs"):
         memoirs.add(_id(row["id"], row))
         yield _memoir(row)
+    said = _said(raw, notes)
     for row in _read(raw, "concepts"):
         if _id(row["memoir_id"], {}) in memoirs:
             concepts.add(_id(row["id"], row))
-            yield _concept(row, ids)
+            yield _concept(row, ids, said.get(str(row["id"]), ()), notes)
         else:
             notes.add("a concept of a memoir that is gone was left out")
     for row in _read(raw, "concept_links"):
@@ -140,16 +98,8 @@ def _all(raw: sqlite3.Connection, notes: Notes) -> Iterator[Row]:
 
 
 def _read(raw: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    columns = [name for name in TABLES[table] if name in _columns(raw, table)]
-    columns = [name for name in columns if name != "embedding"]
-    if not columns:
-        return
-    for row in raw.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rowid"):
-        values = dict.fromkeys(TABLES[table]) | dict(row)
-        yield {
-            name: v.decode("utf-8", "replace") if isinstance(v, bytes) else v
-            for name, v in values.items()
-        }
+    wanted = tuple(name for name in TABLES[table] if name != "embedding")
+    return database.rows(raw, table, wanted)
 
 
 def _id(value: Any, row: Mapping[str, Any]) -> str:
@@ -157,12 +107,13 @@ def _id(value: Any, row: Mapping[str, Any]) -> str:
     return text.upper() if is_ulid(text) else staging.ulid(PROGRAM, text, NO_TIME)
 
 
-def _time(value: Any) -> datetime:
+def _number(value: Any, usual: float) -> float:
+    """A number from 0 up; what is none, or endless, is as usual."""
     try:
-        moment = datetime.fromisoformat(str(value))
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return NO_TIME
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return usual
+    return min(number, 1e15) if math.isfinite(number) and number >= 0 else usual
 
 
 def _list(value: Any) -> list[Any]:
@@ -174,7 +125,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _memory(row: Mapping[str, Any], notes: Notes) -> Row | None:
-    at = _time(row["created_at"])
+    at = moment(row["created_at"])
     level = str(row["importance"]).lower()
     if level not in IMPORTANCE:
         notes.add(f"importance {level[:30]!r} is unknown and became medium")
@@ -197,10 +148,10 @@ def _memory(row: Mapping[str, Any], notes: Notes) -> Row | None:
         return None
     return made | {
         "id": _id(row["id"], row),
-        "updated_at": _time(row["updated_at"] or row["created_at"]).isoformat(),
-        "last_accessed": _time(row["last_accessed"]).isoformat(),
-        "access_count": max(int(row["access_count"] or 0), 0),
-        "weight": float(1.0 if row["weight"] is None else row["weight"]),
+        "updated_at": moment(row["updated_at"] or row["created_at"]).isoformat(),
+        "last_accessed": moment(row["last_accessed"]).isoformat(),
+        "access_count": int(_number(row["access_count"], 0.0)),
+        "weight": _number(row["weight"], 1.0),
         "source_type": source if source in SOURCES else "conversation",
     }
 
@@ -225,13 +176,35 @@ def _memoir(row: Mapping[str, Any]) -> Row:
         "id": _id(row["id"], row),
         "name": str(row["name"]),
         "description": str(row["description"] or ""),
-        "threshold": int(row["consolidation_threshold"] or 50),
-        "created_at": _time(row["created_at"]).isoformat(),
-        "updated_at": _time(row["updated_at"]).isoformat(),
+        "threshold": int(_number(row["consolidation_threshold"], 50.0)),
+        "created_at": moment(row["created_at"]).isoformat(),
+        "updated_at": moment(row["updated_at"]).isoformat(),
     }
 
 
-def _concept(row: Mapping[str, Any], ids: set[str]) -> Row:
+def _said(raw: sqlite3.Connection, notes: Notes) -> Mapping[str, list[str]]:
+    """What links say that are none of our nine relations, by their source."""
+    names = {str(row["id"]): str(row["name"]) for row in _read(raw, "concepts")}
+    found: dict[str, list[str]] = {}
+    for row in _read(raw, "concept_links"):
+        word, target = str(row["relation"]), names.get(str(row["target_id"]))
+        kind, same = nearest.relation(word)
+        if same or target is None:
+            continue
+        found.setdefault(str(row["source_id"]), []).append(f"{word}: {target}")
+        notes.add(
+            f"relation {word[:40]!r} became {kind.value}, and its word a line of the "
+            "concept"
+        )
+    return found
+
+
+def _concept(
+    row: Mapping[str, Any], ids: set[str], said: Sequence[str], notes: Notes
+) -> Row:
+    definition = "\n".join([str(row["definition"] or ""), *said])
+    if len(definition.encode("utf-8", "replace")) > TEXT_BYTES:
+        notes.add(f"a concept had more than {TEXT_BYTES} bytes of text and was cut")
     labels = [
         f"{label.get('namespace')}:{label.get('value')}"
         if isinstance(label, dict)
@@ -244,14 +217,14 @@ def _concept(row: Mapping[str, Any], ids: set[str]) -> Row:
         "id": _id(row["id"], row),
         "memoir": _id(row["memoir_id"], {}),
         "name": str(row["name"]),
-        "definition": cut(str(row["definition"]), 10_000),
+        "definition": cut(definition, TEXT_BYTES),
         "labels": labels,
-        "confidence": min(max(float(row["confidence"] or 0.0), 0.0), 1.0),
-        "revision": max(int(row["revision"] or 1), 1),
+        "confidence": min(max(_number(row["confidence"], 0.5), 0.0), 1.0),
+        "revision": max(int(_number(row["revision"], 1.0)), 1),
         "source_memory_ids": [each for each in sources if each in ids],
         "origin": "import",
-        "created_at": _time(row["created_at"]).isoformat(),
-        "updated_at": _time(row["updated_at"]).isoformat(),
+        "created_at": moment(row["created_at"]).isoformat(),
+        "updated_at": moment(row["updated_at"]).isoformat(),
     }
 
 
@@ -261,10 +234,10 @@ def _link(row: Mapping[str, Any]) -> Row:
         "id": _id(row["id"], row),
         "source": _id(row["source_id"], {}),
         "target": _id(row["target_id"], {}),
-        "relation": str(parse(str(row["relation"])).value),
-        "weight": float(1.0 if row["weight"] is None else row["weight"]),
+        "relation": str(nearest.relation(str(row["relation"]))[0].value),
+        "weight": _number(row["weight"], 1.0),
         "origin": "import",
-        "created_at": _time(row["created_at"]).isoformat(),
+        "created_at": moment(row["created_at"]).isoformat(),
     }
 
 
@@ -274,8 +247,8 @@ def _feedback(row: Mapping[str, Any]) -> Row:
         "type": "feedback",
         "id": _id(row["id"], row),
         **{name: str(row[name] or "").replace("\0", "") for name in texts},
-        "created_at": _time(row["created_at"]).isoformat(),
-        "applied_count": max(int(row["applied_count"] or 0), 0),
+        "created_at": moment(row["created_at"]).isoformat(),
+        "applied_count": int(_number(row["applied_count"], 0.0)),
         "memory": None,
         "correction": None,
     }

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from icm_site.errors import InvalidInput
+from icm_site.exchange.foreign import nearest
 from icm_site.exchange.foreign.staging import NO_TIME, Notes, Row, ulid
 from icm_site.text import cut
-from memoirs.relations import Relation, parse
 from memoirs.validation import NAME_BYTES, TEXT_BYTES
 
 PROGRAM = "server-memory"
@@ -97,10 +97,8 @@ def _links(
         if source not in entities or target not in entities:
             notes.add("a relation names an entity that is not there and was left out")
             continue
-        try:
-            relation = parse(kind)
-        except InvalidInput:
-            relation = Relation.RELATED_TO
+        relation, same = nearest.relation(kind)
+        if not same:
             # Of nine relations none has this name: the words stay with the concept.
             entities[source]["said"].append(f"{kind}: {target}")
         if source == target:

@@ -37,6 +37,11 @@ class Notes:
         for name in sorted(set(given) - set(known)):
             self.add(f"{what}: field {name[:60]!r} has no place here and was left out")
 
+    def table(self, name: str, rows: int, why: str = "has no place here") -> None:
+        """Name a table that is not taken over, if it has rows."""
+        if rows:
+            self.add(f"table {name[:60]!r} {why}: {rows} rows left out")
+
     def said(self) -> Iterator[str]:
         for text, count in self.counts.items():
             yield f"Note: {text}" + (f" ({count} times)" if count > 1 else "")
