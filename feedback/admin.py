@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as _
 
 from feedback import write
 from feedback.models import TEXTS, Feedback
-from icm_site.model_admin import ReadOnlyAdmin, column
+from icm_site.model_admin import ReadOnlyAdmin, column, undoable
 from icm_site.text import cut
 from memories import marks
-from memories.models import Memory
+from memories.models import Memory, MemoryMark
 
 SHOWN_BYTES = 100
 
@@ -68,4 +68,13 @@ class FeedbackAdmin(ReadOnlyAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Feedback) -> None:
         """Erase it; its marks on memories go with it."""
-        write.delete(obj.ulid)
+        with undoable(request, lambda: _rows(obj.ulid)):
+            write.delete(obj.ulid)
+
+
+def _rows(ulid: str) -> list[QuerySet[Any]]:
+    """A record and its marks."""
+    return [
+        Feedback.objects.filter(ulid=ulid),
+        MemoryMark.objects.filter(reference=ulid),
+    ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -20,6 +21,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from icm_site import undoing
 from icm_site.caller import Caller
 from icm_site.errors import IcmError
 from icm_site.text_filter import containing
@@ -35,6 +37,8 @@ else:
 REFUSED = "icm.refused"
 # Before the id in a message's tags: the page puts a button beside the text.
 UNDO = "undo-"
+# In a request's META: what takes back the acts that the next message is about.
+UNDOS = "icm.undos"
 
 
 def caller(request: HttpRequest) -> Caller:
@@ -160,6 +164,21 @@ class RecordAdmin(_Admin):
         rows = [str(row) for row in objs]
         return rows, {str(self.opts.verbose_name_plural): len(rows)}, set(), []
 
+    def message_user(
+        self,
+        request: HttpRequest,
+        message: Any,
+        level: int | str = messages.INFO,
+        extra_tags: str = "",
+        fail_silently: bool = False,
+    ) -> None:
+        """A message; what tells of a success has its undo beside it."""
+        if level == messages.SUCCESS and not extra_tags:
+            undos = request.META.pop(UNDOS, [])
+            if undo := undoing.together(undos, undoing.ACTS.take_back):
+                extra_tags = f"{UNDO}{undo}"
+        super().message_user(request, message, level, extra_tags, fail_silently)
+
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         with transaction.atomic():
             for row in queryset:
@@ -210,6 +229,23 @@ def column(
     if order is not None:
         value.admin_order_field = order or name  # type: ignore[attr-defined]
     return value
+
+
+def can_undo(request: HttpRequest, undo: str) -> None:
+    """Put an undo beside the next message of success."""
+    request.META.setdefault(UNDOS, []).append(undo)
+
+
+@contextmanager
+def undoable(
+    request: HttpRequest,
+    rows: Callable[[], Iterable[QuerySet[Any]]],
+    **options: Any,
+) -> Iterator[None]:
+    """A block whose work on these rows can be taken back from its message."""
+    with undoing.watching(rows, **options) as done:
+        yield
+    can_undo(request, done.undo)
 
 
 def say_done(request: HttpRequest, text: str, *, undo: str = "") -> None:

@@ -248,6 +248,18 @@ def revise(
 
     Inside the caller's transaction; the values are checked already.
     """
+    note(concept, operation=operation, caller=caller, now=now)
+    for name, value in changed.items():
+        setattr(concept, name, value)
+    concept.origin = origin or caller.origin
+    concept.updated_at = now
+    concept.derive()
+    concept.save()
+    touch(concept.memoir, now)
+
+
+def note(concept: Concept, *, operation: str, caller: Caller, now: datetime) -> None:
+    """Keep a concept as it is in its history, before an operation."""
     ConceptRevision.objects.create(
         concept=concept,
         revision=concept.revision,
@@ -260,13 +272,6 @@ def revise(
         at=now,
         **{name: getattr(concept, name) for name in KEPT},
     )
-    for name, value in changed.items():
-        setattr(concept, name, value)
-    concept.origin = origin or caller.origin
-    concept.updated_at = now
-    concept.derive()
-    concept.save()
-    touch(concept.memoir, now)
 
 
 def refined(concept: Concept, definition: str) -> dict[str, Any]:

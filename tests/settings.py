@@ -25,3 +25,6 @@ os.environ |= {
 }
 
 from icm_site.settings import *  # noqa: E402, F403
+
+# A hash that takes half a second to guess takes it for each login of a test, too.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext
 
+from icm_site import undoing
 from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput
 from icm_site.model_admin import caller, own_page, require
 from memoirs import export, links, merging, write
+from memoirs.admin import taking_back
 from memoirs.models import Concept, ConceptLink, Memoir
 from memoirs.relations import Relation
 
@@ -57,13 +60,23 @@ def change(request: HttpRequest, key: int) -> HttpResponse:
         return JsonResponse({"error": "only POST changes anything"}, status=405)
     try:
         given = _object(request.body)
-        act = ACTS.get(str(given.get("act")))
-        if act is None:
-            raise InvalidInput("there is no such act")
-        note = act(memoir, given, caller(request))
+        note, undo = _done(memoir, given, caller(request))
     except IcmError as error:
         return JsonResponse({"error": error.message}, status=error.status)
-    return JsonResponse({**_graph(memoir), "note": note})
+    return JsonResponse({**_graph(memoir), "note": note, "undo": undo})
+
+
+def _done(memoir: Memoir, given: Mapping[str, Any], who: Caller) -> tuple[str, str]:
+    """Do what is asked; returns what is said of it, and what takes it back."""
+    if given.get("act") == "undo":
+        return undoing.ACTS.take_back(_text(given, "undo"), who)
+    act = ACTS.get(str(given.get("act")))
+    if act is None:
+        raise InvalidInput(gettext("There is no such act."))
+    rows = partial(taking_back.rows, memoir.pk)
+    with undoing.watching(rows, **taking_back.HISTORY) as done:
+        note = act(memoir, given, who)
+    return note, done.undo
 
 
 def _memoir(key: int) -> Memoir:
@@ -127,7 +140,8 @@ def _concept(
     for concept in memoir.concepts.all():
         if concept.ulid == wanted:
             return concept
-    raise InvalidInput("the concept is not there any more; load the page again")
+    text = gettext("The concept is not there any more; load the page again.")
+    raise InvalidInput(text)
 
 
 def _ends(memoir: Memoir, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +155,8 @@ def _ends(memoir: Memoir, given: Mapping[str, Any]) -> dict[str, Any]:
                 "target": row.target.name,
                 "relation": row.relation,
             }
-    raise InvalidInput("the link is not there any more; load the page again")
+    text = gettext("The link is not there any more; load the page again.")
+    raise InvalidInput(text)
 
 
 def _add(memoir: Memoir, given: Mapping[str, Any], who: Caller) -> str:
@@ -178,10 +193,10 @@ def _edit(memoir: Memoir, given: Mapping[str, Any], who: Caller) -> str:
 
 
 def _confidence(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidInput("confidence must be a number from 0 to 1")
-    if not 0 <= value <= 1:
-        raise InvalidInput("confidence must be a number from 0 to 1")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= 1:
+        text = gettext("The confidence must be a number from 0 to 1.")
+        raise InvalidInput(text)
     return float(value)
 
 
@@ -244,12 +259,10 @@ ACTS: dict[str, Callable[[Memoir, Mapping[str, Any], Caller], str]] = {
 def _words() -> dict[str, str]:
     """What the script says, in the language of the page."""
     return {
-        "deleted": gettext("The link is deleted."),
+        "deleted": gettext("Deleted."),
         "saved": gettext("Saved."),
         "none": gettext("Nothing fits."),
         "found": gettext("found"),
         "delete": gettext("Delete"),
         "lost": gettext("The server does not answer."),
-        "sure": gettext("Delete this concept and its links for good?"),
-        "sureMerge": gettext("Merge this concept into the other one?"),
     }

@@ -22,10 +22,11 @@ from icm_site.model_admin import (
     Words,
     caller,
     column,
+    undoable,
 )
 from icm_site.text import cut
 from memoirs import links, write
-from memoirs.admin import drawing
+from memoirs.admin import drawing, taking_back
 from memoirs.models import Concept, ConceptLink, ConceptRevision, Memoir
 
 SHOWN_BYTES = 100
@@ -71,6 +72,10 @@ class MemoirAdmin(RecordAdmin):
     def save_model(
         self, request: HttpRequest, obj: Memoir, form: Any, change: bool
     ) -> None:
+        with undoable(request, lambda: [Memoir.objects.filter(pk=obj.pk)]):
+            self._save(request, obj, form, change)
+
+    def _save(self, request: HttpRequest, obj: Memoir, form: Any, change: bool) -> None:
         values = form.changes()
         name = form.initial["name"] if change else values["name"]
         if not change:
@@ -89,7 +94,9 @@ class MemoirAdmin(RecordAdmin):
             self.say_masked(request, masked)
 
     def delete_model(self, request: HttpRequest, obj: Memoir) -> None:
-        write.delete_memoir(obj.name)
+        memoir = obj.pk
+        with undoable(request, lambda: taking_back.whole(memoir)):
+            write.delete_memoir(obj.name)
 
 
 def _graph(memoir: Memoir) -> SafeString:
@@ -147,6 +154,13 @@ class ConceptAdmin(RecordAdmin):
         self, request: HttpRequest, obj: Concept, form: Any, change: bool
     ) -> None:
         """Add, refine where the definition changed, update what else did."""
+        memoir = obj.memoir_id
+        with undoable(request, lambda: taking_back.rows(memoir), **taking_back.HISTORY):
+            self._save(request, obj, form, change)
+
+    def _save(
+        self, request: HttpRequest, obj: Concept, form: Any, change: bool
+    ) -> None:
         who, values = caller(request), form.changes()
         if not change:
             given = dict(form.cleaned_data)
@@ -167,7 +181,9 @@ class ConceptAdmin(RecordAdmin):
             self.say_masked(request, done.redacted)
 
     def delete_model(self, request: HttpRequest, obj: Concept) -> None:
-        write.delete_concept(obj.memoir.name, obj.name)
+        memoir = obj.memoir_id
+        with undoable(request, lambda: taking_back.rows(memoir)):
+            write.delete_concept(obj.memoir.name, obj.name)
 
 
 def _meaning(concept: Concept) -> str:
@@ -211,14 +227,21 @@ class LinkAdmin(RecordAdmin):
         self, request: HttpRequest, obj: ConceptLink, form: Any, change: bool
     ) -> None:
         memoir, who = obj.source.memoir.name, caller(request)
-        if change:
-            links.update_link(memoir, **_ends(obj), weight=obj.weight, caller=who)
-        else:
-            made = links.link(memoir, **_ends(obj), weight=obj.weight, caller=who)
-            obj.pk = made.pk
+        with undoable(request, lambda: _row(obj)):
+            if change:
+                links.update_link(memoir, **_ends(obj), weight=obj.weight, caller=who)
+            else:
+                made = links.link(memoir, **_ends(obj), weight=obj.weight, caller=who)
+                obj.pk = made.pk
 
     def delete_model(self, request: HttpRequest, obj: ConceptLink) -> None:
-        links.delete_link(obj.source.memoir.name, **_ends(obj))
+        rows = _row(obj)
+        with undoable(request, lambda: rows):
+            links.delete_link(obj.source.memoir.name, **_ends(obj))
+
+
+def _row(link: ConceptLink) -> list[QuerySet[Any]]:
+    return [ConceptLink.objects.filter(pk=link.pk)]
 
 
 def _ends(link: ConceptLink) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from icm_site.model_admin import (
     Text,
     Words,
     caller,
+    can_undo,
     column,
     run_action,
     say_done,
@@ -203,6 +204,7 @@ class MemoryAdmin(RecordAdmin):
         else:
             done = store.store(**values, caller=caller(request))
         obj.pk, obj.ulid = done.memory.pk, done.memory.ulid
+        can_undo(request, acts.undo_of(done.change))
         self.say_masked(request, done.redacted)
         # A model call has no place inside a transaction.
         transaction.on_commit(lambda: embedding.embed_missing([done.memory]))

@@ -16,8 +16,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput
 from icm_site.model_admin import UNDO, back, caller, own_page, require, say_done
+from icm_site.undoing import ACTS
 from memories import diff, history, marking, records, suggestions
 from memories.models import Memory
 from memories.schemas import HistoryEntry
@@ -145,9 +147,9 @@ def take_back(request: HttpRequest) -> HttpResponse:
     require(request, "memories.change_memory")
     if request.method != "POST":
         return HttpResponseRedirect(reverse("admin:memories_memory_changelist"))
-    kind, _dash, name = request.POST.get("undo", "").removeprefix(UNDO).partition("-")
     try:
-        text, undo = _taken_back(request, kind, name)
+        wanted = request.POST.get("undo", "").removeprefix(UNDO)
+        text, undo = taken_back(wanted, caller(request))
     except IcmError as error:
         messages.error(request, error.message)
     else:
@@ -155,11 +157,14 @@ def take_back(request: HttpRequest) -> HttpResponse:
     return back(request, otherwise=reverse("admin:memories_memory_changelist"))
 
 
-def _taken_back(request: HttpRequest, kind: str, name: str) -> tuple[str, str]:
+def taken_back(undo: str, who: Caller) -> tuple[str, str]:
+    """Undo what a message named; returns what is said, and what undoes that.
+
+    Raises IcmError.
+    """
+    kind, _dash, name = undo.partition("-")
     if kind == "change":
-        change, memories = history.undo(
-            name, caller=caller(request), now=timezone.now()
-        )
+        change, memories = history.undo(name, caller=who, now=timezone.now())
         text = ngettext(
             "Undone; %d memory is as it was before.",
             "Undone; %d memories are as they were before.",
@@ -172,4 +177,6 @@ def _taken_back(request: HttpRequest, kind: str, name: str) -> tuple[str, str]:
     if kind == "mark":
         marking.unmark(PERSON, memory=history.find_memory(name))
         return gettext("The mark is taken back."), ""
-    raise InvalidInput("there is nothing to undo by this name")
+    if kind == "act":
+        return ACTS.take_back(name, who)
+    raise InvalidInput(gettext("There is nothing to undo by this name."))

@@ -19,12 +19,20 @@ from django.utils.translation import gettext_lazy as _
 from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput
 from icm_site.model_admin import back, caller, own_page, require, say_done
+from icm_site.undoing import watching
 from memories import bulk, diff, history, marking, marks, merge, store, suggestions
 from memories.admin.acts import undo_of
 from memories.admin.past import PERSON
 from memories.health import STALE_AFTER, STALE_WEIGHT
 from memories.matrices import raw_connection
-from memories.models import Change, Importance, Memory, MemoryMark, Suggestion
+from memories.models import (
+    Change,
+    Importance,
+    Memory,
+    MemoryMark,
+    MemoryUsage,
+    Suggestion,
+)
 
 SHOWN = 30
 # Marked memories that are looked through at most.
@@ -155,7 +163,7 @@ def act(request: HttpRequest) -> HttpResponse:
     try:
         work = ACTS.get(request.POST.get("act", ""))
         if work is None:
-            raise InvalidInput("there is no such decision")
+            raise InvalidInput(gettext("There is no such decision."))
         text, undo = work(request.POST.get("id", ""), caller(request), timezone.now())
     except IcmError as error:
         messages.error(request, error.message)
@@ -184,7 +192,8 @@ def _replace_by_correction(name: str, who: Caller, now: datetime) -> Change:
         memory = history.find_memory(name)
         found = marks.corrections(raw_connection(), [memory.pk])
         if memory.pk not in found:
-            raise InvalidInput(f"memory {memory.ulid} has no correction in sight")
+            text = gettext("This memory has no correction in sight.")
+            raise InvalidInput(text)
         merge.supersede(
             memory, by=Memory.objects.get(pk=found[memory.pk]), log=log, now=now
         )
@@ -198,8 +207,10 @@ def _confirm(name: str, who: Caller, now: datetime) -> tuple[str, str]:
 
 
 def _keep(name: str, who: Caller, now: datetime) -> tuple[str, str]:
-    bulk.refresh([history.find_memory(name)], now=now)
-    return gettext("It stays, with full weight."), ""
+    memory = history.find_memory(name)
+    with watching(lambda: [MemoryUsage.objects.filter(pk=memory.pk)]) as done:
+        bulk.refresh([memory], now=now)
+    return gettext("It stays, with full weight."), done.undo
 
 
 def _forget(name: str, who: Caller, now: datetime) -> tuple[str, str]:

@@ -21,9 +21,11 @@ from django.utils.translation import gettext_lazy as _
 from icm_site.model_admin import ReadOnlyAdmin, caller, column, run_action
 from icm_site.text import cut
 from icm_site.ulid import is_ulid
+from icm_site.undoing import together
 from memories import diff, history, suggestions, tokens
+from memories.admin.acts import undo_of
 from memories.admin.filters import AgeFilter
-from memories.admin.past import OPERATIONS
+from memories.admin.past import OPERATIONS, taken_back
 from memories.models import (
     Change,
     HookEvent,
@@ -132,19 +134,20 @@ class ChangeAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Undo the chosen changes, the newest first"))
     def undo_selected(self, request: HttpRequest, rows: QuerySet[Change]) -> None:
         def work() -> tuple[str, str]:
-            count, last = 0, ""
+            count, undos = 0, []
             with transaction.atomic():
                 for row in rows.order_by("-id"):
                     change, memories = history.undo(
                         row.ulid, caller=caller(request), now=timezone.now()
                     )
-                    count, last = count + len(memories), change.ulid
+                    count += len(memories)
+                    undos.append(undo_of(change))
             text = ngettext(
                 "Undone; %d memory is as it was before.",
                 "Undone; %d memories are as they were before.",
                 count,
             )
-            return text % count, f"change-{last}" if len(rows) == 1 else ""
+            return text % count, together(undos, taken_back)
 
         run_action(self, request, work)
 
@@ -182,9 +185,13 @@ class SuggestionAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Accept: the newer memory replaces the older one"))
     def accept_selected(self, request: HttpRequest, rows: QuerySet[Suggestion]) -> None:
         def work() -> tuple[str, str]:
-            for row in rows:
-                suggestions.accept(row.ulid, caller=caller(request), now=timezone.now())
-            return gettext("Accepted; each can be undone by its change."), ""
+            who, now, undos = caller(request), timezone.now(), []
+            with transaction.atomic():
+                for row in rows:
+                    _row, change = suggestions.accept(row.ulid, caller=who, now=now)
+                    undos.append(undo_of(change))
+            text = gettext("Accepted; the newer memories replace the older ones.")
+            return text, together(undos, taken_back)
 
         run_action(self, request, work)
 
@@ -193,9 +200,11 @@ class SuggestionAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, rows: QuerySet[Suggestion]
     ) -> None:
         def work() -> tuple[str, str]:
-            for row in rows:
-                suggestions.dismiss(row.ulid)
-            return gettext("Dismissed; both memories stay."), ""
+            with transaction.atomic():
+                done = [suggestions.dismiss(row.ulid) for row in rows]
+            undos = [f"dismissal-{row.ulid}" for row in done]
+            text = gettext("Dismissed; both memories stay.")
+            return text, together(undos, taken_back)
 
         run_action(self, request, work)
 

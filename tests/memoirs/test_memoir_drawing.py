@@ -158,7 +158,7 @@ def test_two_concepts_become_one_with_the_links_of_both(
     [
         ("not json", 400, "the body is not JSON"),
         ("[1]", 400, "not a JSON object"),
-        ({"act": "nonsense"}, 400, "there is no such act"),
+        ({"act": "nonsense"}, 400, "There is no such act"),
         ({"act": "link", "source": 5}, 400, "source must be a text"),
         ({"act": "remove", "concept": "gone"}, 400, "not there any more"),
         ({"act": "unlink", "link": "gone"}, 400, "not there any more"),
@@ -179,7 +179,7 @@ def test_a_confidence_is_a_number_from_0_to_1(
 ) -> None:
     fields = {"name": "checkout", "definition": "What checkout is", "labels": ""}
     body = {"act": "edit", "concept": ids()["checkout"], "confidence": confidence}
-    assert refused(owner, memoir, {**body, **fields})[1].startswith("confidence must")
+    assert refused(owner, memoir, {**body, **fields})[1].startswith("The confidence")
 
 
 def test_a_link_of_a_concept_with_itself_is_refused(

@@ -347,7 +347,12 @@ def test_a_stale_memory_is_kept_or_forgotten(owner: Client) -> None:
     MemoryUsage.objects.update(weight=0.2, last_accessed=long_ago)
     address = f"{REVIEW}?part=stale"
     assert "Old fact 0." in page(owner, address)
-    send(owner, f"{REVIEW}act/", act="keep", id=rows[0].ulid, next=address)
+    kept = send(owner, f"{REVIEW}act/", act="keep", id=rows[0].ulid, next=address)
+    assert MemoryUsage.objects.get(pk=rows[0].pk).weight == 1.0
+    again = undo(owner, kept)
+    usage = MemoryUsage.objects.get(pk=rows[0].pk)
+    assert (usage.weight, usage.last_accessed) == (0.2, long_ago)
+    undo(owner, again)
     assert MemoryUsage.objects.get(pk=rows[0].pk).weight == 1.0
     done = send(owner, f"{REVIEW}act/", act="forget", id=rows[1].ulid, next=address)
     assert "Nothing to review here." in done

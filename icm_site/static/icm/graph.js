@@ -48,7 +48,7 @@ function say(text, back) {
   part("undo").hidden = !back;
 }
 
-async function send(body) {
+async function send(body, done) {
   let answer, data;
   say("…");
   try {
@@ -67,7 +67,7 @@ async function send(body) {
   }
   graph = data;
   draw();
-  say(data.note || words.saved);
+  say(data.note || done || words.saved, data.undo && { act: "undo", undo: data.undo });
   return true;
 }
 
@@ -171,10 +171,7 @@ function row(link, concept) {
   gone.className = "btn";
   gone.textContent = "✕";
   gone.title = words.delete;
-  gone.addEventListener("click", async () => {
-    const back = { act: "link", source: link.source, target: link.target, relation: link.relation };
-    if (await send({ act: "unlink", link: link.id })) say(words.deleted, back);
-  });
+  gone.addEventListener("click", () => send({ act: "unlink", link: link.id }, words.deleted));
   item.append(text, kind, gone);
   return item;
 }
@@ -211,7 +208,7 @@ function listen() {
   part("arrange").addEventListener("click", () => arrange(true));
   part("undo").addEventListener("click", () => undo && send(undo));
   part("remove").addEventListener("click", () =>
-    confirm(words.sure) && send({ act: "remove", concept: chosen.id }));
+    send({ act: "remove", concept: chosen.id }, words.deleted));
   onSubmit("concept", (f) => send({
     act: "edit", concept: chosen.id, name: f.name.value, definition: f.definition.value,
     labels: f.labels.value, confidence: Number(f.confidence.value) }));
@@ -224,10 +221,11 @@ function listen() {
   });
   onSubmit("merge", async (f, form) => {
     const into = named(f.into.value);
-    if (!into || !confirm(words.sureMerge)) return;
-    const gone = chosen.id;
+    if (!into) return;
+    const gone = chosen;
     chosen = into;
-    if (await send({ act: "merge", concept: gone, into: into.id })) form.reset();
+    if (await send({ act: "merge", concept: gone.id, into: into.id })) form.reset();
+    else chosen = gone;
   });
   onSubmit("add", async (f, form) => {
     const body = { act: "add", name: f.name.value, definition: f.definition.value };
