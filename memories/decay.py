@@ -36,6 +36,9 @@ UPDATE memory_usage SET weight = weight * (1.0 - min(1.0, max(0.0,
 WHERE importance <> 'critical' AND decayed_at <= %s
 """
 
+# An index holds the states; the rows of bookkeeping are as many.
+COUNT_LIVE = "SELECT count(*) FROM memories WHERE state = 'live'"
+
 
 def decayed(
     weight: float,
@@ -163,7 +166,9 @@ def _decay_young(last: datetime, *, now: datetime, factor: float) -> None:
 
 
 def _live() -> int:
-    return MemoryUsage.objects.filter(memory__state="live").count()
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_LIVE)
+        return int(cursor.fetchone()[0])
 
 
 def _last(text: str | None) -> datetime | None:

@@ -15,7 +15,7 @@ from icm_site.caller import Caller
 from icm_site.errors import Conflict, NotFound
 from icm_site.text import summary_hash
 from icm_site.ulid import is_ulid
-from memories import statements
+from memories import loading, statements
 from memories.models import (
     Change,
     Memory,
@@ -141,9 +141,7 @@ def find_change(identifier: str) -> Change:
 def find_memory(identifier: str, *, what: str = "memory") -> Memory:
     """The memory by its id, in whatever state. Raises NotFound."""
     wanted = identifier.strip().upper()
-    memory = None
-    if is_ulid(wanted):
-        memory = Memory.objects.with_usage().filter(ulid=wanted).first()
+    memory = loading.by_id(wanted) if is_ulid(wanted) else None
     if memory is None:
         raise NotFound(f"{what} not found: {identifier.strip()[:64] or '(empty)'}")
     return memory

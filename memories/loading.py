@@ -44,14 +44,21 @@ _MEMORY_READ, _USAGE_READ = _as_read(Memory), _as_read(MemoryUsage)
 WITH_USAGE = f"""
 SELECT {_columns(Memory, "m")}, {_columns(MemoryUsage, "u")}
 FROM memories m LEFT JOIN memory_usage u ON u.memory_id = m.id
-WHERE m.id IN (SELECT value FROM json_each(?))
 """
+BY_KEYS = f"{WITH_USAGE} WHERE m.id IN (SELECT value FROM json_each(?))"
+BY_ID = f"{WITH_USAGE} WHERE m.ulid = ?"
 
 
 def with_usage(keys: Collection[int]) -> dict[int, Memory]:
     """Memories by key, as `Memory.objects.with_usage()` gives them."""
-    rows = raw_connection().execute(WITH_USAGE, (json.dumps(list(keys)),)).fetchall()
+    rows = raw_connection().execute(BY_KEYS, (json.dumps(list(keys)),)).fetchall()
     return {memory.pk: memory for memory in map(_memory, rows)}
+
+
+def by_id(ulid: str) -> Memory | None:
+    """The memory of an id, as `Memory.objects.with_usage()` gives it."""
+    row = raw_connection().execute(BY_ID, (ulid,)).fetchone()
+    return None if row is None else _memory(row)
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
