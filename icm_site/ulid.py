@@ -10,6 +10,7 @@ LENGTH = 26
 _DIGITS = frozenset(ALPHABET)
 _RANDOM_BITS = 80
 _STEP_BYTES = 4
+_SHIFTS = range(125, -1, -5)
 
 
 def clock_milliseconds() -> int:
@@ -41,7 +42,8 @@ new_ulid = Generator()
 
 def encode(number: int) -> str:
     """Return the 26 characters of a number below 2**128."""
-    return "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    # A list, since a generator takes half as long again.
+    return "".join([ALPHABET[number >> shift & 31] for shift in _SHIFTS])
 
 
 def is_ulid(text: str) -> bool:

@@ -89,17 +89,17 @@ def change(
     A block that touches no memory leaves no change behind.
     """
     with transaction.atomic():
-        log = Log(
-            Change(
-                operation=operation,
-                surface=caller.surface,
-                origin=caller.origin,
-                host=caller.host,
-                agent_session=caller.agent_session,
-                at=now,
-                undoes=undoes,
-            )
+        made = statements.new(
+            Change,
+            operation=operation,
+            surface=caller.surface,
+            origin=caller.origin,
+            host=caller.host,
+            agent_session=caller.agent_session,
+            at=now,
         )
+        made.undoes = undoes
+        log = Log(made)
         yield log
         if log.before:
             log.write()

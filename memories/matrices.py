@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
 from memories import vector_files
 from memories.models import Metadata
@@ -57,5 +57,8 @@ def forget_matrices() -> None:
 
 def raw_connection() -> Any:
     """The driver's connection under Django's: recall runs without the ORM."""
-    connection.ensure_connection()
-    return connection.connection
+    # One look-up: the proxy that Django calls `connection` makes it for each attribute.
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    if wrapper.connection is None:
+        wrapper.ensure_connection()
+    return wrapper.connection

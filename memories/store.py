@@ -328,7 +328,8 @@ def _new(
     """A checked memory that is not stored yet, and what was masked in it."""
     text = _checked(topic, content, raw_excerpt, keywords, allow_secret=allow_secret)
     level = importance or conf.current().memory.default_importance
-    memory = Memory(
+    memory = statements.new(
+        Memory,
         topic=text.topic,
         summary=text.summary,
         raw_excerpt=text.raw_excerpt,

@@ -30,7 +30,10 @@ def topic(value: str) -> str:
 def one_line(name: str, value: str) -> str:
     """A value without outer blanks, if it is one line of text. Raises InvalidInput."""
     value = _encodable(name, value).strip()
-    if any(unicodedata.category(char) in BREAKING for char in value):
+    # What can be printed breaks nothing, and that is told at once.
+    if not value.isprintable() and any(
+        unicodedata.category(char) in BREAKING for char in value
+    ):
         raise InvalidInput(f"{name} must be one line without NUL, tab or the like")
     return value
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 
+from icm_site import text
 from icm_site.benchmarks.quality_run import own_database
 from icm_site.caller import Caller
 from icm_site.sqlite import opening
@@ -45,6 +46,10 @@ SEARCHES = 100
 GETS = 1000
 BATCH = 2000
 DECAYED = 100_000
+BARE_SEARCH = """
+SELECT rowid, bm25(memories_fts) AS score FROM memories_fts
+WHERE memories_fts MATCH ? ORDER BY score LIMIT 10
+"""
 FLOOR_TABLES = ("memories", "memory_usage", "changes", "memory_revisions")
 
 Act = Callable[[], object]
@@ -71,6 +76,7 @@ class Work:
         yield "Store (dedup, topic of 200)", self._stores()
         yield "Vector (one, own transaction)", self._vectors()
         yield "Text search, top 10", self._searches(with_words=True)
+        yield "  same words, FTS5 alone", self._text_floor()
         yield "Vector search (KNN), top 10", self._searches(with_vector=True)
         yield "Hybrid search, top 10", self._searches(with_words=True, with_vector=True)
         yield "Get by id", self._gets()
@@ -84,8 +90,9 @@ class Work:
         row = np.array([self.rng.gauss(0, 1) for _ in range(SIZE)], np.float32)
         return row / np.float32(np.linalg.norm(row))
 
-    def _insert(self, n: int, *, topic: str, dedup: bool) -> None:
-        store.store(
+    def _insert(self, n: int, *, topic: str, dedup: bool) -> Act:
+        return partial(
+            store.store,
             topic=topic,
             content=f"Fact {n}: {self.text()}",
             importance=LEVELS[n % len(LEVELS)],
@@ -96,7 +103,7 @@ class Work:
     def _inserts(self) -> Acts:
         for n in range(self.count):
             topic = TOPICS[n % len(TOPICS)]
-            yield partial(self._insert, n, topic=topic, dedup=False)
+            yield self._insert(n, topic=topic, dedup=False)
 
     def _floor(self) -> Acts:
         """The rows just stored, inserted by the driver into a copy without them."""
@@ -133,10 +140,10 @@ class Work:
 
     def _stores(self) -> Acts:
         for n in range(200):
-            self._insert(self.count + n, topic="full", dedup=False)
+            self._insert(self.count + n, topic="full", dedup=False)()
         for n in range(SEARCHES):
             at = self.count + 200 + n
-            yield partial(self._insert, at, topic="full", dedup=True)
+            yield self._insert(at, topic="full", dedup=True)
 
     def _vectors(self) -> Acts:
         Metadata.objects.write("embedding_model", MODEL)
@@ -169,6 +176,16 @@ class Work:
                 )
             else:
                 yield partial(vectors.nearest, raw, needle, depth=10)
+
+    def _text_floor(self) -> Acts:
+        """The same questions asked of the index by the driver, with its own rank."""
+        raw = raw_connection()
+
+        def ask(words: str) -> None:
+            raw.execute(BARE_SEARCH, (words,)).fetchall()
+
+        for n in range(SEARCHES):
+            yield partial(ask, text.match_expression(QUERIES[n % len(QUERIES)]))
 
     def _gets(self) -> Acts:
         ids = list(Memory.objects.values_list("ulid", flat=True))
