@@ -18,6 +18,7 @@ def test_bench_prints_and_writes_each_row(icm: Icm, tmp_path: Path) -> None:
     figures = json.loads(file.read_text())
     names = {row["name"].strip() for row in figures["rows"]}
     assert {"Insert (no dedup, no links)", "same statements, driver alone"} <= names
+    assert {"Text search, top 10", "same words, FTS5 alone"} <= names
     assert all(row["lowest_us"] > 0 for row in figures["rows"])
     assert all(name in done.stdout for name in names)
     assert not (tmp_path / "icm.sqlite3").exists()
