@@ -131,6 +131,8 @@ def icm(environment: dict[str, str], tmp_path: Path) -> Icm:
     def run(
         *arguments: str, stdin: str = "", cwd: Path = work, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        return forked.run(arguments, env=environment | env, cwd=cwd, stdin=stdin)
+        return forked.run(
+            arguments, environment=environment, changed=env, cwd=cwd, stdin=stdin
+        )
 
     return run

@@ -20,15 +20,24 @@ from pathlib import Path
 SECONDS = 120
 LIBRARIES = "tests.forked_libraries"
 # These are read when an interpreter starts.
-AT_START = ("PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "LC_", "LANG")
+AT_START = ("PYTHON", "DJANGO", "LC_", "LANG")
 AVAILABLE = "forkserver" in multiprocessing.get_all_start_methods()
 
 
 def run(
-    arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, stdin: str = ""
+    arguments: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    changed: Mapping[str, str],
+    cwd: Path,
+    stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Run `icm ARGUMENTS`, as `subprocess.run` with captured UTF-8 streams does."""
-    changed = {key for key in env if env[key] != os.environ.get(key)}
+    """Run `icm ARGUMENTS`, as `subprocess.run` with captured UTF-8 streams does.
+
+    A variable of `changed` that an interpreter or Django reads at its start means one
+    that is started anew.
+    """
+    env = {**environment, **changed}
     if not AVAILABLE or any(key.startswith(AT_START) for key in changed):
         return _spawned(arguments, env=env, cwd=cwd, stdin=stdin)
     context = multiprocessing.get_context("forkserver")
@@ -37,7 +46,7 @@ def run(
         streams = [Path(folder) / name for name in ("in", "out", "err")]
         streams[0].write_text(stdin, "utf-8")
         process = context.Process(
-            target=_child, args=(list(arguments), dict(env), cwd, streams)
+            target=_child, args=(list(arguments), env, cwd, streams)
         )
         process.start()
         process.join(SECONDS)
