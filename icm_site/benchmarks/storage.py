@@ -52,6 +52,13 @@ def main(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("-c", "--count", type=int, default=1000, help="memories")
+    parser.add_argument(
+        "--decayed",
+        metavar="COUNT",
+        type=int,
+        default=100_000,
+        help="memories of the last row",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw them there: a .png or an .svg"
@@ -62,14 +69,17 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    count = min(max(given.count, COUNT.start), COUNT.stop - 1)
+    count, decayed = (
+        min(max(wanted, COUNT.start), COUNT.stop - 1)
+        for wanted in (given.count, given.decayed)
+    )
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     django.setup()
     from icm_site.benchmarks.storage_work import Work
 
     folder = Path(tempfile.mkdtemp(prefix="icm-bench-"))
     try:
-        rows = measure(Work(folder, count, random.Random(1)))
+        rows = measure(Work(folder, count, random.Random(1), max(count, decayed)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     show(table(rows, count))

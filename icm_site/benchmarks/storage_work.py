@@ -45,7 +45,6 @@ SIZE = 384
 SEARCHES = 100
 GETS = 1000
 BATCH = 2000
-DECAYED = 100_000
 BARE_SEARCH = """
 SELECT rowid, bm25(memories_fts) AS score FROM memories_fts
 WHERE memories_fts MATCH ? ORDER BY score LIMIT 10
@@ -58,11 +57,15 @@ Acts = Iterator[Act]
 
 @dataclass
 class Work:
-    """The steps of one benchmark, on a database file in `folder`."""
+    """The steps of one benchmark, on a database file in `folder`.
+
+    `count` memories are stored, `decayed` are there for the last step.
+    """
 
     folder: Path
     count: int
     rng: random.Random
+    decayed: int
     caller: Caller = field(default_factory=lambda: Caller(surface="cli"))
 
     def database(self) -> AbstractContextManager[None]:
@@ -81,7 +84,7 @@ class Work:
         yield "Hybrid search, top 10", self._searches(with_words=True, with_vector=True)
         yield "Get by id", self._gets()
         yield "Decay, all memories", self._decays()
-        yield f"Decay, {DECAYED:,} memories", self._large_decay()
+        yield f"Decay, {self.decayed:,} memories", self._large_decay()
 
     def text(self) -> str:
         return " ".join(self.rng.choice(WORDS) for _ in range(14))
@@ -198,9 +201,9 @@ class Work:
         yield partial(decay.step, factor=0.95, now=now + timedelta(days=1))
 
     def _large_decay(self) -> Acts:
-        """Bookkeeping rows up to 100,000, of copies of the stored memories."""
+        """Bookkeeping rows up to `decayed`, of copies of the stored memories."""
         now = datetime.now(UTC)
-        missing = DECAYED - MemoryUsage.objects.count()
+        missing = self.decayed - MemoryUsage.objects.count()
         template = Memory.objects.order_by("pk")[0]
         fill_rows(template, missing)
         yield partial(decay.step, factor=0.95, now=now + timedelta(days=2))
