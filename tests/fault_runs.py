@@ -4,6 +4,7 @@
     python -m tests.fault_runs disk 50
     python -m tests.fault_runs damage 100
     python -m tests.fault_runs load 300
+    python -m tests.fault_runs hooks 2000
 
 The last number is of rounds, for `load` of seconds. ICM_DB names a file in an empty
 folder. Prints one JSON object; the suite runs small numbers of each.
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from icm_site.sqlite import failures
+from tests import hook_runs
 from tests.faults import (
     DATABASE,
     SEED,
@@ -296,6 +298,7 @@ def main() -> None:
         "disk": disk,
         "damage": damage,
         "load": load,
+        "hooks": hook_runs.hooks,
     }
     print(json.dumps(runs[kind](number), ensure_ascii=False))
 

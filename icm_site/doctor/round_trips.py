@@ -1,14 +1,14 @@
-"""The installed commands, run as the tools run them, on a database of their own."""
+"""The installed server, run as the tools run it, on a database of its own."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from icm_site.doctor.findings import Finding, ok, wrong
 
@@ -23,8 +23,6 @@ HELLO = {
         "clientInfo": {"name": "icm-doctor", "version": "1"},
     },
 }
-# Of every host: fields that it does not know are passed over.
-PAYLOAD = {"prompt": "icm doctor asks whether this hook answers", "session_id": ""}
 REPAIR = "icm init --force"
 
 
@@ -38,43 +36,10 @@ def mcp(title: str, command: Sequence[str]) -> Iterator[Finding]:
         yield ok(title, "the server answers")
 
 
-def hooks(title: str, commands: Sequence[str]) -> Iterator[Finding]:
-    """Whether the hook commands end well and say nothing but JSON."""
-    asked = {}
-    for command in commands:
-        verb = re.search(r"(\w+)(?: --tool \S+)?[^\w]*(?:\|\| :; fi)?\s*$", command)
-        asked[verb[1] if verb else command] = command
-    shown = "prompt" if "prompt" in asked else next(iter(asked))
-    fault = _answered(_shell(asked[shown]))
-    if fault:
-        yield wrong(title, f"its hook {shown} does not work: {fault}", REPAIR)
-    else:
-        yield ok(title, f"the hook {shown} answers")
-
-
-def plugin(title: str, places: Sequence[str]) -> Iterator[Finding]:
-    """Whether what a plugin starts (Python, the file for hooks) ends well."""
-    python, hook = places
-    command = (python, "-I", "-S", hook, "prompt", "--tool", "opencode")
-    fault = _answered(command)
-    if fault:
-        yield wrong(title, f"what its plugin runs does not work: {fault}", REPAIR)
-    else:
-        yield ok(title, "what its plugin runs answers")
-
-
-def _shell(command: str) -> tuple[str, ...]:
-    if os.name != "nt":
-        return ("sh", "-c", command)
-    if command.startswith("if (("):
-        return ("powershell", "-NoProfile", "-Command", command)
-    return ("cmd", "/d", "/c", command)
-
-
 @cache
 def _introduced(command: tuple[str, ...]) -> str:
     """What is wrong with a server, "" for nothing."""
-    done = _run(command, json.dumps(HELLO) + "\n")
+    done = run(command, json.dumps(HELLO) + "\n")
     if isinstance(done, str):
         return done
     for line in done.stdout.splitlines():
@@ -84,28 +49,17 @@ def _introduced(command: tuple[str, ...]) -> str:
             return "it prints what is no message"
         if isinstance(answer, dict) and answer.get("id") == 1 and "result" in answer:
             return ""
-    return _last(done.stderr) or f"no answer, exit code {done.returncode}"
+    return last(done.stderr) or f"no answer, exit code {done.returncode}"
 
 
-@cache
-def _answered(command: tuple[str, ...]) -> str:
-    """What is wrong with a hook, "" for nothing."""
-    done = _run(command, json.dumps(PAYLOAD))
-    if isinstance(done, str):
-        return done
-    if done.returncode:
-        return f"exit code {done.returncode}"
-    if done.stderr.strip():
-        return f"it says {_last(done.stderr)!r}"
-    try:
-        json.loads(done.stdout or "{}")
-    except ValueError:
-        return "it prints what is no JSON"
-    return ""
-
-
-def _run(command: Sequence[str], stdin: str) -> subprocess.CompletedProcess[str] | str:
-    """Run it on an empty database, without a resident; a fault is a text."""
+def run(
+    command: Sequence[str],
+    stdin: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str] | str:
+    """Run it, by itself on an empty database without a resident; a fault is a text."""
     with tempfile.TemporaryDirectory(prefix="icm-doctor-") as folder:
         own = {"ICM_DB": f"{folder}/icm.sqlite3", "ICM_RESIDENT": "0"}
         try:
@@ -116,7 +70,8 @@ def _run(command: Sequence[str], stdin: str) -> subprocess.CompletedProcess[str]
                 encoding="utf-8",
                 errors="replace",
                 timeout=SECONDS,
-                env={**os.environ, **own, "ICM_NO_EMBEDDINGS": "1"},
+                env={**os.environ, **own, "ICM_NO_EMBEDDINGS": "1", **(env or {})},
+                cwd=cwd,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -125,6 +80,7 @@ def _run(command: Sequence[str], stdin: str) -> subprocess.CompletedProcess[str]
             return str(error.strerror)
 
 
-def _last(text: str) -> str:
+def last(text: str) -> str:
+    """The last line of what a program said."""
     lines = text.strip().splitlines()
     return lines[-1][:200] if lines else ""

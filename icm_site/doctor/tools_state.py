@@ -6,13 +6,16 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from icm_site.doctor import round_trips
+from icm_site.doctor import round_trips, trials
 from icm_site.doctor.findings import Finding, note, ok, wrong
+from icm_site.doctor.trials import Bench, Hook
 from icm_site.errors import IcmError
+from icm_site.hooks.contracts import HOSTS
 from icm_site.hosts import (
     documents,
     edits,
@@ -36,23 +39,25 @@ INIT, FORCE = "icm init", "icm init --force"
 
 
 class Installed(NamedTuple):
-    """What a tool runs, as its files have it: the server, and one hook per verb."""
+    """What a tool runs, as its files have it: the server, hooks, and their programs."""
 
     server: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    plugin: tuple[str, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 def examine(known: Manifest, setup: Setup, machine: Machine) -> Iterator[Finding]:
     """Findings on every tool that is here, or that was set up."""
     listed = {name for record in known.files.values() for name, _ in record.parts}
-    for tool in TOOLS:
-        if finding.is_here(tool, machine) or tool.name in listed:
-            yield from _tool(tool, known, setup, machine)
+    with tempfile.TemporaryDirectory(prefix="icm-doctor-") as folder:
+        bench = Bench(Path(folder))
+        for tool in TOOLS:
+            if finding.is_here(tool, machine) or tool.name in listed:
+                yield from _tool(tool, known, setup, machine, bench)
 
 
 def _tool(
-    tool: Tool, known: Manifest, setup: Setup, machine: Machine
+    tool: Tool, known: Manifest, setup: Setup, machine: Machine, bench: Bench
 ) -> Iterator[Finding]:
     parts = [
         part
@@ -70,7 +75,9 @@ def _tool(
         yield from _line(tool, line, known, machine, missing)
     for mode in missing:
         yield note(tool.title, f"{mode} is not set up", f"{INIT} --mode {mode}")
-    yield from _running(tool, installed(parts), machine)
+    if instead := tool.instead_of_hooks():
+        yield ok(tool.title, f"hook: {instead}")
+    yield from _running(tool, installed(parts), machine, bench, setup)
 
 
 def _was_set_up(lines: Sequence[Line], known: Manifest) -> bool:
@@ -110,20 +117,20 @@ def _line(
 def installed(parts: Sequence[Item]) -> Installed:
     """What the files of a tool run at the moment."""
     server: tuple[str, ...] = ()
-    hooks: list[str] = []
-    plugin: tuple[str, ...] = ()
+    hooks: list[Hook] = []
+    programs: list[str] = []
     for part in parts:
         try:
             _, text = documents.decode(writing.read(part.path) or b"")
             if part.mode == "mcp":
                 server = server or _server(text, part)
-            elif part.kind == "hooks":
-                hooks += _hooks(text, part)
-            elif part.path.name == "icm.ts":
-                plugin = _plugin(text)
+            elif part.mode == "hook":
+                found, run = _hooks(text, part)
+                hooks += found
+                programs += run
         except (WrongShape, IcmError):
             continue
-    return Installed(server, tuple(hooks), plugin)
+    return Installed(server, tuple(hooks), tuple(programs))
 
 
 def _server(text: str, part: Item) -> tuple[str, ...]:
@@ -144,22 +151,41 @@ def _server(text: str, part: Item) -> tuple[str, ...]:
     return (*words, *program.list_of_texts(arguments))
 
 
-def _hooks(text: str, part: Item) -> list[str]:
+def _hooks(text: str, part: Item) -> tuple[list[Hook], list[str]]:
+    """The hooks in a file, and the programs that they run."""
+    if part.kind == "script":
+        one = trials.of_script(part.path.stem, part.path, windows=os.name == "nt")
+        return ([one] if one else []), program.files_of(text)
+    if part.kind == "file":
+        return _plugin(text)
     events = jsonc.walk(text, part.key)
-    return [
-        command
-        for entries in (events.values() if isinstance(events, dict) else ())
+    found = [
+        (event, command)
+        for event, entries in (events.items() if isinstance(events, dict) else ())
         for entry in (entries if isinstance(entries, list) else ())
         for command in edits.commands(entry)
     ]
+    hooks = [
+        trials.hook(event, trials.shell(command, windows=os.name == "nt"))
+        for event, command in found
+        if _for_this_system(command)
+    ]
+    programs = [path for _, command in found for path in program.files_of(command)]
+    return [one for one in hooks if one], programs
 
 
-def _plugin(text: str) -> tuple[str, ...]:
-    found = re.findall(r"^const (?:PYTHON|HOOK) = (\".*\")$", text, re.M)
-    return tuple(json.loads(value) for value in found)
+def _plugin(text: str) -> tuple[list[Hook], list[str]]:
+    places = re.findall(r"^const (?:PYTHON|HOOK) = (\".*\")$", text, re.M)
+    host = re.search(r"\"--tool\", \"(\w+)\"", text)
+    if len(places) != 2 or not host or host[1] not in HOSTS:
+        return [], []
+    python, file = map(json.loads, places)
+    return trials.plugin(host[1], python, file), [python, file]
 
 
-def _running(tool: Tool, what: Installed, machine: Machine) -> Iterator[Finding]:
+def _running(
+    tool: Tool, what: Installed, machine: Machine, bench: Bench, setup: Setup
+) -> Iterator[Finding]:
     """Whether the programs are there, and answer."""
     gone = [path for path in _programs(what) if not _is_there(path, machine)]
     for path in dict.fromkeys(gone):
@@ -168,16 +194,13 @@ def _running(tool: Tool, what: Installed, machine: Machine) -> Iterator[Finding]
         return
     if what.server:
         yield from round_trips.mcp(tool.title, what.server)
-    hooks = [command for command in what.hooks if _for_this_system(command)]
-    if hooks:
-        yield from round_trips.hooks(tool.title, hooks)
-    if what.plugin:
-        yield from round_trips.plugin(tool.title, what.plugin)
+    yield from trials.examine(
+        tool.title, what.hooks, bench, icm=trials.word(setup.program.icm)
+    )
 
 
 def _programs(what: Installed) -> list[str]:
-    paths = [path for command in what.hooks for path in program.files_of(command)]
-    return [*what.server[:1], *paths, *what.plugin]
+    return [*what.server[:1], *what.programs]
 
 
 def _is_there(path: str, machine: Machine) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from icm_site import later
-from icm_site.hooks.notes import Note, block
+from icm_site.hooks.notes import block
 from icm_site.hooks.run import Reply, Run
 
 TOPIC = "errors-resolved"
@@ -26,12 +26,8 @@ def answer(run: Run) -> Reply:
     if not text or run.payload.fields.get("is_interrupt") is True:
         return Reply()
     settings, session = run.memory.settings, run.payload.session
-    best: dict[int, Note] = {}
-    for line in telling(text):
-        for note in run.memory.find(line, limit=LIMIT, session=session, topic=TOPIC):
-            if note.id not in best or best[note.id].score < note.score:
-                best[note.id] = note
-    found = sorted(best.values(), key=lambda note: (-note.score, note.id))[:LIMIT]
+    lines = telling(text)
+    found = run.memory.find_any(lines, limit=LIMIT, session=session, topic=TOPIC)
     left = min(settings.prompt_tokens, run.memory.tokens_left(session))
     made = block(found, run.memory.project, max_tokens=left)
     return Reply(made, note="" if made.text else "no such error is known")

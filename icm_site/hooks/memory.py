@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,6 +124,27 @@ class Memory:
         )
         scores = {hit.memory_id: hit.relevance for hit in hits}
         return self._notes(scores)[:limit]
+
+    def find_any(
+        self,
+        queries: Sequence[str],
+        *,
+        limit: int,
+        session: str,
+        topic: str | None = None,
+    ) -> list[Note]:
+        """What bears on any of these texts, as `find` has it; best first of several."""
+        found = [
+            self.find(query, limit=limit, session=session, topic=topic)
+            for query in queries
+        ]
+        if len(found) == 1:
+            return found[0]
+        best: dict[int, Note] = {}
+        for note in (note for notes in found for note in notes):
+            if note.id not in best or best[note.id].score < note.score:
+                best[note.id] = note
+        return sorted(best.values(), key=lambda note: (-note.score, note.id))[:limit]
 
     def _notes(self, scores: Mapping[int, float]) -> list[Note]:
         statement = SUMMARIES.format(",".join("?" * len(scores)))

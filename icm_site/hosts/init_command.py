@@ -11,7 +11,7 @@ from pathlib import Path
 
 from icm_site import conf, paths
 from icm_site.arguments import Parser
-from icm_site.hosts import finding, install, manifest, program
+from icm_site.hosts import finding, install, manifest, program, rules_offer
 from icm_site.hosts.catalog import BY_NAME, TOOLS
 from icm_site.hosts.edits import CONFIGURED, RENEWED, Item
 from icm_site.hosts.finding import Machine, Skipped
@@ -62,6 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     _report(lines, machine, CHOICES[given.mode], setup)
     if not given.dry_run:
         _close(lines, machine, setup)
+        rules_offer.offer(machine)
     return 1 if any(line.state == BAD for line in lines) else 0
 
 

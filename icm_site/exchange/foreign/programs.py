@@ -16,6 +16,7 @@ from icm_site.exchange.foreign import (
     claude_mem,
     database,
     mem0,
+    rule_files,
     rules,
     rust_icm,
     server_memory,
@@ -45,7 +46,7 @@ def detect(path: Path) -> str:
         return _of_database(path)
     if head.startswith(b"PK\x03\x04"):
         raise InvalidInput(f"{path} is a zip archive: unpack it first")
-    if rules.matches(path):
+    if rule_files.matches(path):
         return rules.PROGRAM
     if FORMAT.encode() in head[:200]:
         return OWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from icm_site.doctor import disks, round_trips
+from icm_site.doctor import disks, payloads, round_trips, trials
+from icm_site.hooks import contracts, payload
 from icm_site.hosts.catalog import TOOLS
 from tests.conftest import Icm
 from tests.icm_site.hosts import homes
@@ -170,12 +172,22 @@ def test_all_tools_set_up_have_nothing_wrong_and_every_command_answers(
 ) -> None:
     done = icm("doctor", PATH="/usr/bin:/bin")
     assert done.returncode == 0, done.stdout
-    for title in ("Claude Code", "Gemini CLI", "Codex CLI", "Copilot CLI", "Cursor"):
-        lines = [line for line in done.stdout.splitlines() if title in line]
-        assert [line for line in lines if "the server answers" in line]
-        assert [line for line in lines if "the hook" in line]
+    said: dict[str, dict[str, str]] = {}
+    for line in done.stdout.splitlines():
+        if found := re.match(r"✓ (.{16}) hook (\S+): (.*)", line):
+            said.setdefault(found[1].strip(), {})[found[2]] = found[3]
+    assert {title: len(lines) for title, lines in said.items()} == {
+        "Claude Code": 7, "Gemini CLI": 5, "Codex CLI": 6, "Copilot CLI": 7,
+        "Cursor": 6, "Windsurf / Devin": 5, "Amazon Q / Kiro": 3, "Cline": 3,
+        "OpenCode": 6, "Kilo Code": 6,
+    }  # fmt: skip
+    assert said["Claude Code"]["UserPromptSubmit"] == "answers with notes"
+    assert said["Claude Code"]["PreToolUse"] == "approves icm"
+    assert said["Amazon Q / Kiro"]["agentSpawn"] == "answers with notes"
+    assert said["Cline"]["PostToolUse"] == "answers with notes"
+    assert said["Codex CLI"]["PostToolUse"].startswith("runs and is silent")
+    assert "✓ Zed              hook: it has no hooks; what works" in done.stdout
     assert done.stdout.count("the server answers") == len(TOOLS) - 1  # Aider has none
-    assert "what its plugin runs answers" in done.stdout
     assert icm("uninstall", PATH="/usr/bin:/bin").returncode == 0
     assert "not set up" in icm("doctor", PATH="/usr/bin:/bin").stdout
 
@@ -204,22 +216,58 @@ def test_what_was_broken_in_a_tool_is_told_with_what_mends_it(
     assert wrong(doctor()) == []
 
 
+ALLOWED = '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":'
+NOTES = (
+    '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"x"}}'
+)
+
+
 @pytest.mark.parametrize(
-    ("command", "fault"),
+    ("event", "verb", "script", "fault"),
     [
-        (("sh", "-c", "exit 3"), "exit code 3"),
-        (("sh", "-c", "echo oops >&2"), "it says"),
-        (("sh", "-c", "echo hello"), "no JSON"),
-        (("/gone/program",), "No such file"),
-        (("sh", "-c", "cat > /dev/null; echo '{}'"), ""),
-        (("sh", "-c", "cat > /dev/null"), ""),
+        ("SessionStart", "start", "exit 3", "exit code 3"),
+        ("SessionStart", "start", "echo oops >&2", "it says"),
+        ("SessionStart", "start", "echo hello", "no JSON"),
+        ("SessionStart", "start", "cat > /dev/null; echo '{}'", "another form"),
+        ("SessionStart", "start", "cat > /dev/null", "nothing, though"),
+        ("SessionStart", "start", f"cat > /dev/null; echo '{NOTES}'", ""),
+        ("SessionStart", "prompt", f"cat > /dev/null; echo '{NOTES}'", "no event"),
+        ("PostToolUse", "post", "cat > /dev/null", ""),
+        ("PostToolUse", "post", "cat > /dev/null; echo '{}'", "it prints"),
+        ("PreToolUse", "pre", "cat > /dev/null", ""),
+        ("PreToolUse", "pre", f"echo '{ALLOWED}\"deny\"}}}}'", "another form"),
+        ("Heard", "start", "cat > /dev/null", "no event"),
     ],
 )
 def test_a_hook_that_does_not_keep_its_contract_is_told(
-    command: tuple[str, ...], fault: str
+    event: str, verb: str, script: str, fault: str, tmp_path: Path
 ) -> None:
-    told = round_trips._answered(command)
+    command = f"{script}; : {verb} --tool claude-code"
+    if script.startswith("exit"):
+        command = f": {verb} --tool claude-code; {script}"
+    one = trials.hook(event, ("sh", "-c", command))
+    assert one is not None
+    bench = trials.Bench(tmp_path)
+    line, told = bench.answer(one, "icm")
+    if not told:
+        _, told = trials.checked(one, line)
     assert fault in told if fault else told == ""
+
+
+def test_a_hook_whose_program_is_gone_is_told(tmp_path: Path) -> None:
+    one = trials.Hook("SessionStart", ("/gone/program",), "start", "claude-code")
+    assert "No such file" in trials.Bench(tmp_path).answer(one, "icm")[1]
+
+
+@pytest.mark.parametrize("host", contracts.HOSTS)
+def test_there_is_a_sample_of_every_event_that_its_host_is_known_by(host: str) -> None:
+    for event, contract in contracts.HOSTS[host].items():
+        asked = payloads.Asked(event, contract.verb, "s", "/w", "icm topics")
+        read = payload.read(json.dumps(payloads.payload(host, asked)).encode())
+        assert read is not None
+        assert read.session == ("" if host == "amazon-q" else "s")
+        told = contracts.contract_of(host, contract.verb, read, event=event)
+        assert told is not None, event
 
 
 def test_a_server_that_says_nothing_is_told() -> None:
@@ -286,6 +334,6 @@ def test_a_database_in_a_folder_that_is_copied_is_told(path: str, service: str) 
 
 
 def test_the_test_of_processes_uses_no_database_of_the_person(tmp_path: Path) -> None:
-    done = round_trips._run(("sh", "-c", "echo $ICM_DB $ICM_RESIDENT"), "")
+    done = round_trips.run(("sh", "-c", "echo $ICM_DB $ICM_RESIDENT"), "")
     assert isinstance(done, subprocess.CompletedProcess)
     assert "icm-doctor-" in done.stdout and done.stdout.endswith(" 0\n")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from icm_site.hooks import memory, notes
+from icm_site.hooks import memory, notes, prompt
 from icm_site.hooks.memory import Settings
 from icm_site.hooks.notes import Note
 from memories import fence, injection
-from tests.icm_site.hooks.hooking import Hooks, sample
+from tests.icm_site.hooks.hooking import Hooks, context, sample
 
 PROMPT = sample("claude-code/UserPromptSubmit")
 START = sample("claude-code/SessionStart")
@@ -106,6 +106,41 @@ def test_a_hook_below_a_hook_does_nothing(hooks: Hooks) -> None:
 def test_the_whole_prompt_is_the_question(hooks: Hooks) -> None:
     lead = "Please look at this. " * 100
     assert "NATS" in hooks.said("prompt", PROMPT | {"prompt": lead + PROMPT["prompt"]})
+
+
+PASTED = "".join(
+    f"worker-{n} wrote batch {n * 7} to disk in {n % 90} ms\n" for n in range(2_000)
+)
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_a_question_before_or_behind_something_pasted_is_heard(
+    place: str, hooks: Hooks
+) -> None:
+    asked = PROMPT["prompt"]
+    text = f"{asked}\n\n{PASTED}" if place == "before" else f"{PASTED}\n\n{asked}"
+    done = hooks.run("prompt", PROMPT | {"prompt": text})
+    assert "NATS" in context(done.line)
+    assert (
+        hooks.run("prompt", PROMPT | {"prompt": PASTED, "session_id": "b"}).line == ""
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 9_000, "x y " * 9_000, "큐는왜" * 3_000, " " * 5_000 + "word", "\n" * 9_000],
+)
+def test_what_is_asked_of_a_long_prompt_is_bounded(text: str) -> None:
+    found = prompt.questions(text)
+    assert 1 <= len(found) <= 2
+    assert all(len(part) <= prompt.WHOLE_CHARS for part in found)
+    assert text.strip()[:5] in found[0]
+    assert text.strip()[-5:] in found[-1]
+
+
+def test_a_prompt_of_usual_size_is_asked_as_it_is() -> None:
+    text = "word " * 290
+    assert prompt.questions(text) == [text]
 
 
 def test_another_projects_memories_never_appear(hooks: Hooks) -> None:

@@ -16,7 +16,7 @@ import pytest
 from icm_site.hooks import contracts
 from tests.conftest import PROJECT
 from tests.icm_site.hooks.hooking import SAMPLES, TOOLS, Hooks
-from tests.icm_site.hooks.test_hook_samples import FILES, verb_of
+from tests.icm_site.hooks.test_hook_samples import FILES, shape, verb_of
 
 # The number of mutated payloads, and how many of them go through the real command.
 COUNT = int(os.environ.get("ICM_TEST_HOOK_PAYLOADS", "150"))
@@ -90,18 +90,23 @@ def cases(count: int) -> Iterator[tuple[str, str, bytes]]:
         yield verb, tool, body
 
 
+def shapes(verb: str) -> list[Any]:
+    """What any host takes in answer to a verb, as keys."""
+    return [
+        shape(contract.form(event, ""))
+        for known in contracts.HOSTS.values()
+        for event, contract in known.items()
+        if contract.verb == verb and contract.form not in (None, contracts.plain)
+    ]
+
+
 def is_contract(verb: str, line: str) -> bool:
     """Whether a line is nothing, one of the documented objects, or a plain text."""
     if not line:
         return True
     if not line.startswith("{"):
         return line.startswith("ICM, the memory") and verb in ("start", "prompt")
-    found = json.loads(line)
-    inner = found.get("hookSpecificOutput", found)
-    texts = {"additionalContext", "additional_context", "context"}
-    allows = {"permissionDecision", "decision", "behavior", "permission", "allow"}
-    known = texts | allows | {"permissionDecisionReason", "hookEventName"}
-    return inner.keys() <= known and line.count("\n") == 1
+    return shape(json.loads(line)) in shapes(verb) and line.count("\n") == 1
 
 
 def test_mutated_payloads_get_the_contract_or_nothing(hooks: Hooks) -> None:
