@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icm_site import conf
+from icm_site import conf, paths
 from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput
 
@@ -108,16 +108,18 @@ def main() -> int:
     config = _configuration(cwd)
     conf.use(config)
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    import django
-
-    django.setup()
     from filelock import FileLock
 
-    from icm_site import database
-
-    # One at a time: each may load a model.
-    lock = FileLock(Path(f"{config.database_path}{LOCK_SUFFIX}"), mode=0o600)
+    # One at a time: each loads what the work needs, and maybe a model, once it is due.
+    database_path = Path(config.database_path)
+    paths.make_private_dir(database_path.parent)
+    lock = FileLock(f"{database_path}{LOCK_SUFFIX}", mode=0o600)
     with lock.acquire(timeout=WAIT_SECONDS):
+        import django
+
+        django.setup()
+        from icm_site import database
+
         database.ready()
         learn(job)
     return 0
