@@ -145,6 +145,20 @@ def test_parts_of_words_are_found_only_when_no_word_is() -> None:
     assert find(raw(), "100%_") == []
 
 
+def test_parts_of_words_in_capitals_are_found_accents_or_not() -> None:
+    make_memory("ÉTÉÀLAPLAGE is the word for RIPGREPPING.")
+    assert by_words("éàla") == ["ÉTÉÀLAPLAGE is the word for RIPGREPPING."]
+    assert by_words("pgrepp") == ["ÉTÉÀLAPLAGE is the word for RIPGREPPING."]
+
+
+def test_a_hundred_parts_of_words_are_looked_for_and_the_most_come_first() -> None:
+    some = make_memory("Xylophones.", topic="one")
+    more = make_memory("Xylophones in glockenspielen.", topic="two")
+    parts = ["ylopho", "lockenspiele", *(f"zzq{n}zzq" for n in range(98))]
+    hits = find(raw(), " ".join(parts))
+    assert [hit.memory_id for hit in hits] == [more.pk, some.pk]
+
+
 @pytest.mark.parametrize("query", ["日", "日本", "本語", "日本語検"])
 def test_characters_of_unspaced_scripts_are_found(query: str) -> None:
     make_memory("日本語検索の設定")
