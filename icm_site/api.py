@@ -18,6 +18,7 @@ from icm_site.errors import Forbidden, IcmError, InvalidInput
 from icm_site.operation import Failure, Operation
 from icm_site.registry import OPERATIONS
 from icm_site.web_login import for_known
+from memories import outgoing
 
 DESCRIPTION = """What agents and programs can ask of the memory.
 
@@ -61,7 +62,7 @@ def add(operation: Operation) -> None:
         caller = principal.caller
         given = program_input.given(operation, shown, arguments)
         params = operation.parse(given, caller=caller, ranges=shown.ranges, fill={})
-        result = operation.run(params, caller)
+        result = outgoing.masked(operation.run(params, caller))
         return HttpResponse(result.model_dump_json(), content_type="application/json")
 
     body = parameters.Body(... if "required" in schema else {})

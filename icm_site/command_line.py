@@ -127,6 +127,7 @@ def _run(
     operation: Operation, command: Command, given: dict[str, Any], shell: Shell
 ) -> int:
     from icm_site import database
+    from memories import outgoing
     from memories.origin import aliases_in_force, detect
 
     # A format before the sub-command (`topics -f json rename`) may be none of its own.
@@ -147,6 +148,8 @@ def _run(
         if not shell.warm:
             database.ready()
         result = _with_progress(operation, params, caller)
+        if operation.masked:
+            result = outgoing.masked(result)
     except IcmError:
         raise
     # The driver's own errors are conditions of the file or disk; what `explain` does

@@ -154,8 +154,10 @@ def _call(
     given = program_input.given(operation, tool, arguments)
     params = operation.parse(given, caller=caller, ranges=tool.ranges, fill=tool.fill)
     open_database()
-    result = operation.run(params, caller)
+    from memories import outgoing
     from memories.fence import unforged
+
+    result = outgoing.masked(operation.run(params, caller))
 
     prose = form != "json"
     own = tool.name in FENCED

@@ -89,7 +89,7 @@ class Operation:
 
     `run(params, caller)` is annotated with its own Params and Result classes; its
     docstring is the description that people and models read. What is `long` takes
-    minutes, and so a process of its own.
+    minutes, and so a process of its own. What is not `masked` is to show a secret.
     """
 
     run: Callable[..., Result]
@@ -98,6 +98,7 @@ class Operation:
     http: bool = True
     writes: bool = True
     long: bool = False
+    masked: bool = True
     example: Mapping[str, object] = field(default_factory=dict)
 
     @property

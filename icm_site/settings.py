@@ -148,6 +148,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["icm_site.rest_hooks.Authentication"],
     "DEFAULT_PERMISSION_CLASSES": ["icm_site.rest_hooks.MayWrite"],
+    "DEFAULT_RENDERER_CLASSES": [
+        "icm_site.rest_renderers.MaskedJSONRenderer",
+        "rest_framework.renderers.BrowsableAPIRenderer",
+    ],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "icm_site.rest_hooks.Negotiation",
     "DEFAULT_SCHEMA_CLASS": "icm_site.rest_schema.RecordSchema",

@@ -3,9 +3,11 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+
+from icm_site import later
 
 _START = r"(?<![A-Za-z0-9])"
 _WORD = r"[A-Za-z0-9_-]"
@@ -33,6 +35,8 @@ class Rule:
     judged: bool = False
 
 
+# The shortest word that a program can have drawn.
+LONG = 32
 _RANDOM = (
     r"(?<![\w/+=.@:%-])(?=[A-Za-z0-9_+/-]{0,60}\d)(?P<random>[A-Za-z0-9_+/-]{32,200}={0,2})"
     r"(?![\w/+=.@:%-])"
@@ -219,45 +223,51 @@ RULES = (
 )
 _GROUPS = ("secret", "single", "bare", "random")
 
-_IDENTIFIER = re.compile(
+_IDENTIFIER = later.pattern(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-7][0-9a-hjkmnp-tv-z]{25}"
     r"|[0-9a-f]{40}|[0-9a-f]{64}",
     re.IGNORECASE,
 )
 # What stands for a value: a variable, a call, a path of names, a template, a marker.
-_REFERENCE = re.compile(
+_REFERENCE = later.pattern(
     r"[$<{%\[(*&@#/.~]|.*[(<{\[]|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+[.!?]?$"
     r"|[A-Za-z]+://|[Xx.*_-]+$"
 )
-_TECHNICAL = re.compile(
+_TECHNICAL = later.pattern(
     r"(?:aes|argon|base|ed|es|hs|rs|ps|hmac-sha|rsa|sha|pbkdf|scrypt|md|http|ipv|utf"
     r"|uuid|ulid|oauth|x|v)-?\d{1,5}(?:url|id|[-.]\d{1,4})?(?:-[a-z]{2,20})*",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"[A-Za-z]?[a-z]+(?:[_/-][A-Za-z]?[a-z]+)*[.:!?]*")
+_WORDS = later.pattern(r"[A-Za-z]?[a-z]+(?:[_/-][A-Za-z]?[a-z]+)*[.:!?]*")
 
 
 def redact(
-    text: str, *, extra: Iterable[str] = (), allow: Iterable[str] = ()
+    text: str,
+    *,
+    extra: Iterable[str] = (),
+    allow: Iterable[str] = (),
+    known: Callable[[str], bool] | None = None,
 ) -> Redacted:
     """Replace each secret by a marker such as `[redacted:github-token]`.
 
     `extra` are further patterns to mask; what one of the patterns of `allow` is found
-    in stays. Doing it twice changes nothing more. ULIDs, UUIDs and hashes stay.
+    in stays, and so do secrets that are `known`. Doing it twice changes nothing more.
+    ULIDs, UUIDs and hashes stay.
     """
     allowed = [re.compile(pattern) for pattern in allow]
     custom = [Rule("custom", (), pattern) for pattern in extra]
     found: dict[str, None] = {}
     lower = text.lower()
+    long = any(len(word) >= LONG for word in text.split())
     for rule in (*RULES, *custom):
         # Not `any`: its generator costs six times what is looked for.
         for hint in rule.hints:
             if hint in lower:
                 break
         else:
-            if rule.hints:
+            if rule.hints or (rule is RULES[-1] and not long):
                 continue
-        mask = partial(_masked, rule=rule, allowed=allowed, found=found)
+        mask = partial(_masked, rule=rule, allowed=allowed, known=known, found=found)
         text = re.sub(rule.pattern, mask, text)
     return Redacted(text, tuple(found))
 
@@ -267,6 +277,7 @@ def _masked(
     *,
     rule: Rule,
     allowed: list[re.Pattern[str]],
+    known: Callable[[str], bool] | None,
     found: dict[str, None],
 ) -> str:
     whole, at = match.group(), match.start()
@@ -276,6 +287,8 @@ def _masked(
         return whole
     judge = looks_random if rule.name == "random" else looks_secret
     if rule.judged and not judge(secret, before=whole):
+        return whole
+    if known is not None and known(secret):
         return whole
     found[rule.name] = None
     return f"{whole[: start - at]}[redacted:{rule.name}]{whole[end - at :]}"

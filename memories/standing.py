@@ -11,6 +11,7 @@ from icm_site import text
 from icm_site.text import normalise
 from memories import projects
 from memories.fence import harmless, told
+from memories.outgoing import unasked
 from memories.scope import TOPICS, Connection
 
 Form = Literal["markdown", "plain"]
@@ -91,7 +92,7 @@ def max_rows(max_chars: int) -> int:
 
 def shortened(summary: str, max_chars: int) -> str:
     """A text as one line; a long one is cut so that it leaves room for others."""
-    line = harmless(summary)
+    line = harmless(unasked(summary))
     most = max(LEAST_CHARS, max_chars // LARGEST_SHARE)
     return line if len(line) <= most else line[:most].rstrip() + CUT
 

@@ -12,7 +12,14 @@ from django.utils import timezone
 from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput
-from memories import history, merge, project_visits, statements, validation
+from memories import (
+    history,
+    merge,
+    outgoing,
+    project_visits,
+    statements,
+    validation,
+)
 from memories.cleaner import Cleaner
 from memories.models import (
     Change,
@@ -277,6 +284,8 @@ def _checked(
     # Sizes first: a text that will be refused is not worth the masking.
     validation.summary(content)
     validation.raw_excerpt(raw_excerpt)
+    if allow_secret:
+        outgoing.let_through(filter(None, [topic, content, raw_excerpt, *keywords]))
     return _Text(
         topic=validation.topic(clean(topic)),
         summary=validation.summary(clean(content)),

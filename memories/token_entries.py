@@ -10,6 +10,7 @@ OPERATIONS = [
     Operation(
         run=token_create,
         http=False,
+        masked=False,
         example={"name": "backup-script"},
         commands=(
             Command(

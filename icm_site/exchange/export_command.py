@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
             groups=tuple(given.kind or GROUPS),
             vectors=given.vectors,
         )
-        clean = Cleaner(allow_secret=given.allow_secrets)
+        clean = Cleaner(allow_secret=given.allow_secrets, reading=True)
         write = markdown.lines if given.format == "markdown" else exporting.lines
         with exporting.one_state():
             _write(write(choice, clean), given.file)

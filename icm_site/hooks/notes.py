@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from icm_site.text import token_cost
-from memories import fence
+from memories import fence, outgoing
 from memories.injection import BULLET_CHARS, INTRODUCED, REST
 
 CHARS_PER_TOKEN = 4
@@ -62,7 +62,7 @@ def block(notes: Sequence[Note], project: str, *, max_tokens: int) -> Block:
 
 def bullet(summary: str, origin: str = "") -> str:
     """A stored text as one line of a list, cut where it is long."""
-    text = fence.harmless(summary)
+    text = fence.harmless(outgoing.unasked(summary))
     if len(text) > BULLET_CHARS:
         text = text[:BULLET_CHARS].rstrip() + CUT
     return f"- {fence.told(text, origin)}"
