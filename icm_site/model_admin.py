@@ -110,6 +110,7 @@ class RecordAdmin(_Admin):
     """
 
     form = RecordForm
+    change_list_template = "pages/list.html"
     paginator = KeysFirst
     list_per_page = 50
     # Counting all rows besides those found costs a second pass.

@@ -142,7 +142,7 @@ class ConceptLink(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.source_id} {self.relation} {self.target_id}"
+        return f"{self.source} → {self.target} ({self.relation})"
 
 
 class ConceptRevision(models.Model):

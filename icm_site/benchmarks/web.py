@@ -20,6 +20,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from icm_site.arguments import Parser
+from icm_site.benchmarks import plots
 from icm_site.command_line import show
 
 if TYPE_CHECKING:
@@ -55,10 +56,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("-c", "--count", type=int, default=10_000, help="memories")
     parser.add_argument("-r", "--rounds", type=int, default=7, help="runs of each page")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw them there: a .png or an .svg"
+    )
     try:
         given = parser.parse_args(list(arguments))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
+    plots.checked(given.plot)
+    plots.checked_folder(given.json)
     count = min(max(given.count, COUNT.start), COUNT.stop - 1)
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     os.environ["ICM_NO_EMBEDDINGS"] = "1"
@@ -69,6 +75,7 @@ def main(arguments: Sequence[str]) -> int:
     if given.json:
         figures = {"count": count, "pages": [asdict(page) for page in pages]}
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    plots.save(given.plot, [chart(pages, count)])
     return 0
 
 
@@ -136,3 +143,14 @@ def table(pages: Sequence[Page], count: int) -> Table:
             f"{page.size / 1000:.1f}",
         )
     return drawn
+
+
+def chart(pages: Sequence[Page], count: int) -> plots.Bars:
+    """The time of each page as a bar, the process's own share as a line in it."""
+    return plots.Bars(
+        title=f"From request to answer, {count} memories",
+        unit="ms, median",
+        values={page.name: page.median_ms for page in pages},
+        marks={page.name: page.cpu_ms for page in pages},
+        mark="time of the processor",
+    )

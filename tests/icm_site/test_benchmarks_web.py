@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from django.core.management import load_command_class
 
+from icm_site import cli
 from icm_site.benchmarks import web_work
 from memories.models import Memory
 from tests.conftest import Icm
@@ -40,11 +42,24 @@ def test_no_page_makes_more_queries_over_more_memories() -> None:
 
 @pytest.mark.slow
 def test_bench_web_prints_and_writes_each_row(icm: Icm, tmp_path: Path) -> None:
-    file = tmp_path / "web.json"
-    done = icm("bench-web", "-c", "120", "-r", "1", "--json", str(file))
+    file, plot = tmp_path / "web.json", tmp_path / "web.svg"
+    files = ("--json", str(file), "--plot", str(plot))
+    done = icm("bench-web", "-c", "120", "-r", "1", *files)
     assert done.returncode == 0, done.stderr
     figures = json.loads(file.read_text())
     names = [page["name"] for page in figures["pages"]]
     assert names == [name for name, _, _ in web_work.ADDRESSES]
     assert all(name in done.stdout for name in names)
+    assert "<svg" in plot.read_text()
     assert not (tmp_path / "icm.sqlite3").exists()
+
+
+@pytest.mark.parametrize("name", [n for n in cli.COMMANDS if n.startswith("bench")])
+def test_each_benchmark_starts_through_django_too(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = f"icm_{name.replace('-', '_')}"
+    with pytest.raises(SystemExit) as stop:
+        load_command_class("icm_site", command).run_from_argv(["", command, "--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: icm {name} ")
