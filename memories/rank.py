@@ -36,8 +36,8 @@ class Neighbours:
     `order`: memory ids, nearest first. `nearness` and `cosines`: by memory id, for
     `order` and for every candidate asked about that has a vector. `cosines` are
     plain; `nearness` is the cosine seen from the centre of the stored vectors, which
-    is about 0 for unrelated texts whatever the model. `floor`: the plain cosine of
-    the query with that centre.
+    is about 0 for unrelated texts whatever the model (see centre.asked_from too).
+    `floor`: the plain cosine of the query with that centre.
     """
 
     order: tuple[int, ...] = ()
@@ -77,7 +77,8 @@ class Arms:
 
     `bm25`: the text arm's rows, best first. `strengths`: 0-1, of the rows of any arm
     that hold a word. `substring`: the fallback's rows, if asked. `dated`: those of the
-    periods that the query names, the newest first.
+    periods that the query names, the newest first. `known`: the part, 0-1, of what is
+    asked for that some memory holds.
     """
 
     bm25: Mapping[int, float]
@@ -85,6 +86,7 @@ class Arms:
     neighbours: Neighbours | None = None
     substring: tuple[int, ...] = ()
     dated: tuple[int, ...] = ()
+    known: float = 1.0
 
     @cached_property
     def ranks(self) -> dict[str, dict[int, int]]:
@@ -199,7 +201,9 @@ def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
     strengths, neighbours = arms.strengths, arms.neighbours
     if neighbours is None:
         return dict(strengths)
-    near = _default_values if engine == "default" else _plain_cosines
+    near = _plain_cosines
+    if engine == "default":
+        strengths, near = _of_the_known(arms), _default_values
     values = near(strengths, neighbours)
     by_words, by_vector = FUSIONS[engine]
     of_words = strengths.get
@@ -209,6 +213,23 @@ def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
     if by_words + by_vector <= 1:
         return scores
     return {i: min(1.0, score) for i, score in scores.items()}
+
+
+# Words that no memory holds tell no candidates apart, so the others weigh more against
+# the vectors: by the root of their part, taken as this much at least.
+LEAST_KNOWN = 0.15
+
+
+def _known_scale(known: float) -> float:
+    return float(max(known, LEAST_KNOWN) ** -0.5)
+
+
+def _of_the_known(arms: Arms) -> Mapping[int, float]:
+    """Strengths that vectors are weighed against."""
+    if arms.known >= 1:
+        return arms.strengths
+    scale = _known_scale(arms.known)
+    return {i: min(1.0, scale * strength) for i, strength in arms.strengths.items()}
 
 
 # The shares of words and vector.
@@ -366,13 +387,19 @@ def explained(memory_id: int, score: float, part: float, arms: Arms) -> Hit:
     if memory_id in arms.ranks["period"]:
         values["period"] = PERIOD_SHARE
     ranks = {arm: of[memory_id] for arm, of in arms.ranks.items() if memory_id in of}
-    decided = _decided(values, alone=arms.neighbours is None)
+    decided = _decided(values, _share_of_words(arms))
     return Hit(memory_id, score, ranks, values, decided)
 
 
-def _decided(values: Mapping[str, float], *, alone: bool) -> str:
-    """What gave the largest part of a score; `alone`: there is no vector arm."""
-    best, arm = values.get("text", 0.0) * (1 if alone else 1 - VECTOR_SHARE), "text"
+def _share_of_words(arms: Arms) -> float:
+    if arms.neighbours is None:
+        return 1.0
+    return (1 - VECTOR_SHARE) * _known_scale(arms.known)
+
+
+def _decided(values: Mapping[str, float], by_words: float) -> str:
+    """What gave the largest part of a score; `by_words`: what a strength is worth."""
+    best, arm = by_words * values.get("text", 0.0), "text"
     if "nearness" in values:
         near = VECTOR_SHARE * vector_strength(values["nearness"])
         best, arm = (near, "vector") if near > best else (best, arm)

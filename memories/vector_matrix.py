@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from memories import search_log
-from memories.centre import centre, sample
+from memories.centre import asked_from, centre, sample
 from memories.rank import Neighbours
 from memories.scope import Connection
 from memories.search_log import Mark
@@ -187,6 +187,7 @@ class MatrixVectors:
         depth: int,
         within: Collection[int] | None = None,
         also: Collection[int] = (),
+        known: float = 1.0,
     ) -> Neighbours:
         """See arms.Vectors."""
         state = self.state(connection)
@@ -199,7 +200,8 @@ class MatrixVectors:
             near, _ = first(ids, cosines, depth)
         asked = union(near, as_ids(also)) if also else np.sort(near)
         rows = rows_of(state.parts, asked)
-        return neighbours(rows, needle, state.centre, near)
+        view = asked_from(self.model, state.centre, known)
+        return neighbours(rows, needle, (state.centre, view), near)
 
     def state(self, connection: Connection) -> State:
         """The state of the database as this connection sees it."""

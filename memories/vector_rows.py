@@ -170,13 +170,16 @@ def first(ids: Ids, values: Floats, depth: int) -> tuple[Ids, Floats]:
     return ids[order], values[order]
 
 
-def neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbours:
+def neighbours(
+    rows: Rows, needle: Floats, centres: tuple[Floats, Floats], near: Ids
+) -> Neighbours:
     """What is known of these rows; the memories `near` are among them.
 
-    The vectors of the rows are overwritten.
+    `centres`: what is taken from the rows and from the query. The vectors of the rows
+    are overwritten.
     """
     cosines = rounded(rows.cosines(needle))
-    nearness = rounded(rows.best_by_memory(_seen_from(centre, rows.vectors, needle)))
+    nearness = rounded(rows.best_by_memory(_seen_from(centres, rows.vectors, needle)))
     by_id, values = rows.memories, nearness
     if len(by_id) > len(near):
         inside = places(by_id, np.sort(near))
@@ -188,19 +191,22 @@ def neighbours(rows: Rows, needle: Floats, centre: Floats, near: Ids) -> Neighbo
         order=tuple(order.tolist()),
         nearness=dict(zip(ids, nearness.tolist(), strict=True)),
         cosines=dict(zip(ids, cosines.tolist(), strict=True)),
-        floor=round(float(_cosine(centre, needle)), DIGITS),
+        floor=round(float(_cosine(centres[0], needle)), DIGITS),
     )
 
 
-def _seen_from(centre: Floats, vectors: Floats, needle: Floats) -> Floats:
-    """Cosines of rows and query after the centre is taken from both.
+def _seen_from(
+    centres: tuple[Floats, Floats], vectors: Floats, needle: Floats
+) -> Floats:
+    """Cosines of rows and query after its centre is taken from each.
 
     Text models put all texts into a narrow cone, so that plain cosines of unrelated
     texts are high and differ by language and style; the centre is that common part.
     """
     # In place: another array of that size would cost as much as the products.
-    vectors -= centre
-    return _cosine(vectors, needle - centre)
+    of_rows, of_query = centres
+    vectors -= of_rows
+    return _cosine(vectors, needle - of_query)
 
 
 def _cosine(vectors: Floats, needle: Floats) -> Floats:

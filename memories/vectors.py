@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memories.centre import centre, sample
+from memories.centre import asked_from, centre, sample
 from memories.rank import Neighbours
 from memories.scope import Connection
 from memories.vector_rows import (
@@ -68,6 +68,7 @@ class Vec0Vectors:
         depth: int,
         within: Collection[int] | None = None,
         also: Collection[int] = (),
+        known: float = 1.0,
     ) -> Neighbours:
         """See arms.Vectors."""
         needle = unit(query, self.dimensions)
@@ -79,7 +80,8 @@ class Vec0Vectors:
         asked = rows.of_memories(_together(near, also))
         spread = self._rows(connection, SAMPLE, sample(connection).tolist())
         middle = centre(self.model, spread.vectors, self.dimensions)
-        return neighbours(asked, needle, middle, near)
+        view = asked_from(self.model, middle, known)
+        return neighbours(asked, needle, (middle, view), near)
 
     def _rows(self, connection: Connection, query: str, keys: list[int]) -> Rows:
         found = connection.execute(query, (self.model, json.dumps(keys))).fetchall()

@@ -136,6 +136,13 @@ class Words:
         return math.fsum(w for term, n, w in pairs if n or term not in self.spare)
 
     @cached_property
+    def known(self) -> float:
+        """The part, 0-1, of all that is asked for which some memory holds."""
+        pairs = zip(self.holders, self.weights, strict=True)
+        held = math.fsum(weight for n, weight in pairs if n)
+        return min(1.0, held / self.whole) if self.whole else 1.0
+
+    @cached_property
     def leading(self) -> list[int]:
         """Numbers of the words that candidates are found by: not the commonest.
 

@@ -82,6 +82,23 @@ def test_ties_fall_to_the_best_single_rank_and_then_to_the_id() -> None:
     assert rank.ordered(scores, arms) == [2, 7, 9, 3, 1]
 
 
+def test_known_words_weigh_more_against_vectors_where_few_are_known() -> None:
+    strengths, near_ids = {1: 0.2, 2: 0.05}, near(m1=0.1, m2=0.25)
+    whole = rank.fuse(Arms(strengths, strengths, near_ids))
+    assert rank.ordered(whole, Arms({}, strengths, near_ids)) == [2, 1]
+    few = Arms(strengths, strengths, near_ids, known=0.2)
+    scores = rank.fuse(few)
+    assert scores[1] == pytest.approx(0.1 / 0.2**0.5 + 0.1)
+    assert rank.ordered(scores, few) == [1, 2]
+    assert rank.fuse(Arms(strengths, strengths, near_ids, known=0.0)) == (
+        rank.fuse(Arms(strengths, strengths, near_ids, known=0.15))
+    )
+    # Words alone, and the other fusions, keep their scale.
+    assert rank.fuse(Arms(strengths, strengths, known=0.2)) == strengths
+    blend = rank.fuse(Arms(strengths, strengths, near_ids), "blend")
+    assert rank.fuse(few, "blend") == blend
+
+
 def test_memories_side_by_side_in_a_session_lend_to_each_other() -> None:
     sessions = {1: "a", 2: "a", 3: "a", 4: "b", 6: "a"}
     parts = rank.session_parts({2: 0.5}, sessions, {})

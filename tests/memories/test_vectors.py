@@ -12,11 +12,12 @@ import pytest
 from django.db import connection
 
 from icm_site.sqlite.capabilities import capabilities
-from memories import fts_schema, vector_matrix
-from memories.centre import PRIORS, prior
+from memories import embedder, fts_schema, vector_matrix
+from memories.centre import PRIORS, QUESTIONS, _decoded, asked_from, prior
 from memories.scope import Connection
 from memories.vector_matrix import MatrixVectors
 from memories.vectors import Vec0Vectors
+from tests import centres
 from tests.factories import make_memory
 
 MODEL, SIZE = "test/unit", 64
@@ -265,8 +266,35 @@ def test_a_known_centre_is_the_mean_of_unit_vectors(model: str) -> None:
     assert not prior("unknown", 384).any()
 
 
+@pytest.mark.parametrize("model", QUESTIONS)
+def test_a_query_of_unknown_words_is_seen_from_nearer_to_all_questions(
+    model: str,
+) -> None:
+    middle = prior(model, 384)
+    views = [asked_from(model, middle, known) for known in (1.0, 0.5, 0.25, 0.0)]
+    assert views[0] is middle
+    assert views[1] is middle
+    assert np.allclose(views[2] - middle, (views[3] - middle) / 2, atol=1e-6)
+    questions = middle + 2 * (views[3] - middle)
+    assert 0.8 < float(np.linalg.norm(questions)) < 1
+    assert asked_from("unknown", middle, 0.0) is middle
+    other_size = np.zeros(768, np.float32)
+    assert asked_from(model, other_size, 0.0) is other_size
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(embedder.packaged_reason()), reason="no packaged model here")
+def test_the_mean_of_questions_is_what_its_command_prints() -> None:
+    made = centres.encoded(centres.mean(embedder.PackagedEmbedder()))
+    mine, kept = (_decoded(each) for each in (made, QUESTIONS[embedder.PACKAGED]))
+    assert float(mine @ kept) > 0.999 * float(np.linalg.norm(mine)) ** 2
+
+
 @pytest.mark.django_db
-def test_vec0_and_the_matrix_give_the_same_answer() -> None:
+def test_vec0_and_the_matrix_give_the_same_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(QUESTIONS, MODEL, centres.encoded(unit(7)))
     if not capabilities(connection).vec0:
         pytest.skip("this SQLite has no vec0")
     raw = connection.connection
@@ -281,7 +309,10 @@ def test_vec0_and_the_matrix_give_the_same_answer() -> None:
     known = [row[0] for row in raw.execute("SELECT id FROM memories ORDER BY id")]
     for within in (None, known[::2]):
         for seed in range(5):
-            how = {"depth": 10, "within": within, "also": known[:5]}
+            how = {"depth": 10, "within": within, "also": known[:5], "known": 0.1}
             one = matrix.nearest(raw, unit(seed).tolist(), **how)  # type: ignore[arg-type]
             other = index.nearest(raw, unit(seed).tolist(), **how)  # type: ignore[arg-type]
             assert one == other
+            plain = matrix.nearest(raw, unit(seed).tolist(), **{**how, "known": 1.0})  # type: ignore[arg-type]
+            assert (plain.cosines, plain.floor) == (one.cosines, one.floor)
+            assert plain.nearness != one.nearness
