@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memories import periods, rank, relevance
+from memories import lending, periods, rank, relevance
 from memories.arms import Search, Vectors, attempt, substring_arm
 from memories.collapse import collapse
 from memories.rank import Arms, Hit
@@ -145,14 +145,14 @@ def _current(
     parts: Mapping[int, float] = {}
     asking: Collection[int] = ()
     if asked and any(row.lends for row in rows.values() if row is not PLAIN):
-        others = rank.beside(leaders).union(arms.strengths).difference(rows)
+        others = lending.beside(leaders).union(arms.strengths).difference(rows)
         rows |= read_rows(search.connection, others, search.scope)
         asking = {i for i, row in rows.items() if row.asks and row.lends}
         parts = _session_parts(scores, rows, asked, leaders, asking)
     raised, order = scores, leaders
     if parts:
         own = {i: scores[i] for i in {*leaders, *parts} if i in scores}
-        raised = rank.with_parts(own, parts, asking)
+        raised = lending.with_parts(own, parts, asking)
         order = rank.ordered(raised, arms)
     for live, via in _lives(order, rows).items():
         best = via[0]
@@ -177,8 +177,8 @@ def _session_parts(
         session = sessions[memory_id]
         held[session] = held.get(session, 0) | bits
     coverage = {key: asked.words.coverage(bits) for key, bits in held.items()}
-    near = {i: sessions[i] for i in rank.beside(leaders) if i in sessions}
-    return rank.session_parts(scores, near, coverage, asking)
+    near = {i: sessions[i] for i in lending.beside(leaders) if i in sessions}
+    return lending.session_parts(scores, near, coverage, asking)
 
 
 def _lives(found: Iterable[int], rows: Mapping[int, Row]) -> dict[int, list[int]]:

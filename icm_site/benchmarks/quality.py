@@ -19,6 +19,7 @@ from icm_site.benchmarks import (
     plots,
     quality_figures,
     quality_report,
+    relevance_fit,
     saved_runs,
 )
 from icm_site.benchmarks.parallel import measure
@@ -62,8 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.compare:
         _report(saved_runs.compared(evaluations, options.compare), options)
         return 0
-    if options.abstain:
+    if options.abstain or options.fit_relevance:
         evaluations = data.with_foreign(evaluations)
+    if options.fit_relevance:
+        show(relevance_fit.table(evaluations, no_model=options.no_model))
+        return 0
     systems, model = _systems(options)
     outcomes = measure(
         evaluations, systems, jobs=options.jobs, sessions=not options.no_sessions
@@ -112,6 +116,7 @@ def _parser() -> Parser:
     add("--engines", action="store_true", help="compare all fusions")
     add("--ablate", action="store_true", help="leave out each arm in turn")
     add("--abstain", action="store_true", help="ask the next file's texts as well")
+    add("--fit-relevance", action="store_true", help="fit its constants, and no more")
     add(
         "--compare",
         nargs=2,

@@ -45,11 +45,11 @@ def run(
     unembedded = 0
     with own_database(path), cached_models(vectors):
         session_of = evaluation.sessions() if sessions else {}
-        documents = _store_all(evaluation, session_of, tick)
+        documents = store_all(evaluation, session_of, tick)
         for system in systems:
-            with _model_switched(on=system.model):
+            with model_switched(on=system.model):
                 if system.model:
-                    unembedded = _embed_all(tick)
+                    unembedded = embed_all(tick)
                 for answers, queries in (
                     (found, evaluation.queries),
                     (strangers, evaluation.foreign),
@@ -82,7 +82,7 @@ def own_database(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _model_switched(*, on: bool) -> Iterator[None]:
+def model_switched(*, on: bool) -> Iterator[None]:
     usual = conf.current()
     embeddings = replace(usual.embeddings, enabled=on)
     conf.use(replace(usual, embeddings=embeddings))
@@ -92,7 +92,7 @@ def _model_switched(*, on: bool) -> Iterator[None]:
         conf.use(usual)
 
 
-def _store_all(
+def store_all(
     evaluation: Evaluation, session_of: Mapping[str, str], tick: Tick
 ) -> Documents:
     equal: dict[str, list[Document]] = {}
@@ -131,7 +131,7 @@ def _topic(evaluation: Evaluation, document: Document) -> str:
     return document.topic or evaluation.set
 
 
-def _embed_all(tick: Tick) -> int:
+def embed_all(tick: Tick) -> int:
     """Give each memory its vector; returns how many have none afterwards."""
     before = 0
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from icm_site import text
-from memories import rank
+from memories import lending, rank
 from memories.collapse import collapse, is_near_duplicate
 from memories.rank import Arms, Hit, Neighbours, WordHits
 
@@ -101,28 +101,28 @@ def test_known_words_weigh_more_against_vectors_where_few_are_known() -> None:
 
 def test_memories_side_by_side_in_a_session_lend_to_each_other() -> None:
     sessions = {1: "a", 2: "a", 3: "a", 4: "b", 6: "a"}
-    parts = rank.session_parts({2: 0.5}, sessions, {})
+    parts = lending.session_parts({2: 0.5}, sessions, {})
     assert parts == {1: pytest.approx(0.2), 3: pytest.approx(0.2)}
-    assert rank.session_parts({1: 1.0}, sessions, {})[3] == pytest.approx(0.2)
-    assert rank.with_parts({1: 0.5}, {1: 0.2, 3: 0.1}) == pytest.approx(
+    assert lending.session_parts({1: 1.0}, sessions, {})[3] == pytest.approx(0.2)
+    assert lending.with_parts({1: 0.5}, {1: 0.2, 3: 0.1}) == pytest.approx(
         {1: 0.6, 3: 0.1}
     )
 
 
 def test_a_question_lends_more_to_what_follows_it_and_loses_a_part() -> None:
     sessions = {1: "a", 2: "a", 3: "a", 4: "b"}
-    parts = rank.session_parts({2: 0.5, 3: 0.1}, sessions, {}, {2, 3})
+    parts = lending.session_parts({2: 0.5, 3: 0.1}, sessions, {}, {2, 3})
     assert parts[1] == pytest.approx(0.2 + 0.02)
     assert parts[3] == pytest.approx(0.3)
     assert 4 not in parts
-    raised = rank.with_parts({2: 0.5, 3: 0.1}, parts, {2, 9})
+    raised = lending.with_parts({2: 0.5, 3: 0.1}, parts, {2, 9})
     assert raised[2] == pytest.approx(0.85 * (1 - 0.5 * (1 - parts[2])))
     assert raised[3] == pytest.approx(1 - 0.9 * 0.7)
 
 
 def test_a_session_that_holds_more_of_the_question_raises_what_it_has() -> None:
     sessions = {1: "a", 5: "a", 9: "b"}
-    parts = rank.session_parts({1: 0.5, 9: 0.5}, sessions, {"a": 1.0, "b": 0.5})
+    parts = lending.session_parts({1: 0.5, 9: 0.5}, sessions, {"a": 1.0, "b": 0.5})
     assert parts == {1: pytest.approx(0.3), 9: pytest.approx(0.15)}
 
 
