@@ -53,6 +53,9 @@ def main(
     """Answer one event of a host: its payload on stdin, the answer on stdout."""
     if os.environ.get(WORKER, "") not in ("", "0"):
         return 0
+    if os.isatty(0):  # a person: no host has a terminal to send a payload from
+        _say(2, f"{USAGE}\n".encode())
+        return 0
     try:
         _keep_deadline(arguments)
         _answer(list(arguments), flags or {})

@@ -42,8 +42,9 @@ def _parser() -> Parser:
     parser.add_argument(
         "path", nargs="?", default=".", help="folder in the repository (default: .)"
     )
-    parser.add_argument("--remove", action="store_true", help="trust it no longer")
-    parser.add_argument("--list", action="store_true", help="show what is trusted")
+    acts = parser.add_mutually_exclusive_group()
+    acts.add_argument("--remove", action="store_true", help="trust it no longer")
+    acts.add_argument("--list", action="store_true", help="show what is trusted")
     return parser
 
 

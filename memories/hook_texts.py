@@ -8,10 +8,12 @@ from memories import formats
 from memories.formats import plain
 from memories.hook_schemas import HookLogResult, HookStatsResult, PauseResult
 
+NONE = "No runs of hooks are on record for that."
+
 
 def log(result: HookLogResult) -> Table | str:
     if not result.events:
-        return "No runs of hooks yet."
+        return NONE
     table = Table("When", "Event", "Host", "Project", "ms", "Tokens", "Brought", "Note")
     for event in result.events:
         table.add_row(
@@ -40,7 +42,7 @@ def log_json(result: HookLogResult) -> str:
 
 def stats(result: HookStatsResult) -> Table | str:
     if not result.events:
-        return "No runs of hooks yet."
+        return NONE
     table = Table("Event", title=_title(result))
     for name in ("Runs", "Errors", "Average ms", "p50", "p99", "Tokens"):
         table.add_column(name, justify="right")

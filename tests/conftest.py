@@ -40,6 +40,18 @@ class Outcome:
 Run = Callable[..., Outcome]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_here() -> Iterator[None]:
+    """No test may leave a file where the tests are run.
+
+    A shell line with an unquoted redirection once did, under a word of a prompt.
+    """
+    before = set(os.listdir())  # noqa: PTH208
+    yield
+    new = {name for name in set(os.listdir()) - before if name[:1] != "."}  # noqa: PTH208
+    assert not new, f"left in the working folder: {sorted(new)}"
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """The database of the tests, marked as migrated as by a first command."""

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 from icm_site.sqlite import failures
-from tests import hook_runs
 from tests.faults import (
     DATABASE,
     SEED,
@@ -287,6 +286,7 @@ def main() -> None:
 
     django.setup()
     from memories import embedder
+    from tests import hook_runs
     from tests.factories import FakeEmbedder, perform
 
     del perform

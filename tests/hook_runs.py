@@ -30,7 +30,10 @@ def hooks(rounds: int) -> dict[str, Any]:
     """Every payload without a resident, then every one with it."""
     folder = Path(os.environ["ICM_DB"]).parent
     made = Warm(folder, dict(os.environ) | {"PATH": "/usr/bin:/bin"}, "unix")
-    made.env["XDG_RUNTIME_DIR"] = str(folder)
+    config = folder / "config.toml"
+    # What is learned has tests of its own; here it would be a process for each payload.
+    config.write_text("[extraction]\nenabled = false\n")
+    made.env |= {"XDG_RUNTIME_DIR": str(folder), "ICM_CONFIG": str(config)}
     env = made.env | {"ICM_RESIDENT": "0"}
     command = [sys.executable, "-c", FILL, json.dumps(MEMORIES)]
     subprocess.run(command, env=env, check=True)

@@ -41,7 +41,9 @@ def uninstalling(known: Manifest, setup: Setup, machine: Machine) -> list[Step]:
         _listed(record, found.pop(Path(record.path), []), setup, machine)
         for record in known.files.values()
     ]
-    unlisted = [_edited(path, parts, None) for path, parts in found.items()]
+    unlisted = [
+        _edited(path, parts, None) for path, parts in found.items() if _may_hold(path)
+    ]
     return [*steps, *(s for s in unlisted if s.state != UNCHANGED)]
 
 
@@ -55,9 +57,20 @@ def disabling(known: Manifest, setup: Setup, machine: Machine) -> list[Step]:
     steps = []
     for path, parts in found.items():
         hooks = [part for part in parts if part.mode == "hook"]
-        if hooks and writing.is_file(path):
+        if hooks and writing.is_file(path) and _may_hold(path):
             steps.append(_edited(path, hooks, known.get(path)))
     return [step for step in steps if step.state != UNCHANGED]
+
+
+def _may_hold(path: Path) -> bool:
+    """Whether a file that no list names can hold a part of ours: each has our name.
+
+    Else a file that its tool cannot read either would be told as left with one.
+    """
+    try:
+        return b"icm" in (writing.read(path) or b"").lower()
+    except Unavailable:
+        return False
 
 
 def _listed(

@@ -16,9 +16,12 @@ from icm_site.hosts.install import BAD
 from icm_site.hosts.removal import Step
 from icm_site.hosts.shapes import Setup
 
+# The exit code where a part of ours is left; argparse has 2.
+LEFT = 3
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Take everything out; returns 1 if a file was left with a part of ours."""
+    """Take everything out; returns 3 if a file was left with a part of ours."""
     parser = Parser(
         prog="icm uninstall",
         description="Take out of the AI tools what icm init put in. Files that nobody "
@@ -26,13 +29,22 @@ def main(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    add(
+        *("--dry-run", "--audit"),
+        action="store_true",
+        help="say what would be done, and do nothing",
+    )
+    add(
+        "--check",
+        action="store_true",
+        help="as --dry-run, with exit code 1 if there is something to take out",
+    )
     add(
         "--purge-data",
         action="store_true",
         help="list the database, its backups and the models; with --yes erase them",
     )
-    add("--yes", action="store_true", help="confirm --purge-data")
+    add("-y", "--yes", action="store_true", help="confirm --purge-data")
     try:
         given = parser.parse_args(list(arguments))
     except SystemExit as stop:  # --help
@@ -41,27 +53,28 @@ def main(arguments: Sequence[str]) -> int:
     machine, setup, known = _here(env)
     steps = removal.uninstalling(known, setup, machine)
     folders: list[str] = []
-    if not given.dry_run:
+    looks_only = given.dry_run or given.check
+    if not looks_only:
         steps = removal.carry_out(steps)
         _, folders = removal.forget(known, steps)
-    _report(steps, machine, given.dry_run)
+    _report(steps, machine, looks_only)
     for folder in folders:
         print(f"{'folder removed':22} {machine.shown(Path(folder))}")
     if not steps:
         print("Nothing of ICM is set up in any AI tool.")
-    if given.dry_run:
-        return 0
+    if looks_only:
+        return 1 if given.check and steps else 0
     database = conf.current().database_path
     _stop_resident(str(database))
     if given.purge_data:
         _purge(database, env, confirmed=given.yes)
     else:
         print(f"Memories stay in {database}; --purge-data erases them.")
-    return 1 if any(step.state == BAD for step in steps) else 0
+    return LEFT if any(step.state == BAD for step in steps) else 0
 
 
 def disable_hooks(arguments: Sequence[str]) -> int:
-    """Take out hook entries alone; returns 1 if a file was left with one."""
+    """Take out hook entries alone; returns 3 if a file was left with one."""
     parser = Parser(
         prog="icm hook disable",
         description="Take the hooks of ICM out of the AI tools; MCP entries, "
@@ -83,7 +96,7 @@ def disable_hooks(arguments: Sequence[str]) -> int:
     _report(steps, machine, given.dry_run)
     if not steps:
         print("No hook of ICM is set up in any AI tool.")
-    return 1 if any(step.state == BAD for step in steps) else 0
+    return LEFT if any(step.state == BAD for step in steps) else 0
 
 
 def _here(env: Mapping[str, str]) -> tuple[Machine, Setup, manifest.Manifest]:

@@ -160,3 +160,9 @@ def test_only_a_repository_can_be_trusted(icm: Icm, tmp_path: Path) -> None:
         f"Trusted: {root}",
         ".icm/config.toml does not exist yet.",
     ]
+
+
+def test_the_list_and_a_removal_are_two_things(icm: Icm) -> None:
+    done = icm("trust", "--list", "--remove")
+    assert done.returncode == 2
+    assert "not allowed with" in done.stderr

@@ -134,6 +134,20 @@ def test_a_host_that_never_ends_its_input_is_left(warm: Warm) -> None:
     assert time.monotonic() - begun < 15
 
 
+def test_a_person_at_a_terminal_is_told_how_it_is_used(warm: Warm) -> None:
+    import pty
+
+    own, theirs = pty.openpty()
+    for words in (["prompt"], ["promt"], []):
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(HOOK), *words],
+            stdin=theirs, capture_output=True, env=warm.env, timeout=60, check=True,
+        )  # fmt: skip
+        assert (done.stdout, b"usage: icm hook VERB" in done.stderr) == (b"", True)
+    os.close(own)
+    os.close(theirs)
+
+
 WRONG = [
     ["hook"],
     ["hook", "unheard-of"],

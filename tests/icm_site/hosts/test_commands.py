@@ -130,6 +130,27 @@ def test_uninstall_says_what_it_did_and_leaves_the_memories(
     assert "Nothing of ICM is set up" in run("uninstall").stdout
 
 
+def test_a_check_tells_by_its_exit_code_and_does_nothing(run: Run, home: Path) -> None:
+    assert run("uninstall", "--check").returncode == 0
+    run("init", "--mode", "mcp")
+    before = files(home)
+    done = run("uninstall", "--check")
+    assert done.returncode == 1 and "would be: deleted" in done.stdout
+    assert files(home) == before
+    assert run("uninstall").returncode == 0
+
+
+def test_a_file_that_its_own_tool_cannot_read_is_no_part_of_ours(
+    run: Run, home: Path
+) -> None:
+    (home / ".codex/config.toml").write_text("oops")
+    done = run("uninstall")
+    assert (done.returncode, "config.toml" in done.stdout) == (0, False)
+    (home / ".codex/config.toml").write_text("oops [mcp_servers.icm]")
+    done = run("uninstall")
+    assert done.returncode == 3 and "not touched" in done.stdout
+
+
 def test_data_is_erased_only_after_a_confirmation_and_only_our_own(
     run: Run, home: Path, environment: dict[str, str]
 ) -> None:
