@@ -62,6 +62,7 @@ def leaves(path: Path, table: str) -> list[int]:
 
 def plain(path: Path, rows: int = 500) -> None:
     with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE django_migrations(id INTEGER PRIMARY KEY)")
         raw.execute("CREATE TABLE memories(id INTEGER PRIMARY KEY, text TEXT)")
         raw.executemany(
             "INSERT INTO memories VALUES (?, ?)",
@@ -275,6 +276,7 @@ def test_rows_without_an_owner_are_written_aside(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw, raw:
         raw.executescript(
             """
+CREATE TABLE django_migrations(id INTEGER PRIMARY KEY);
 CREATE TABLE memories(id INTEGER PRIMARY KEY, next INTEGER REFERENCES memories(id));
 CREATE TABLE revisions(
     id INTEGER PRIMARY KEY, memory INTEGER NOT NULL REFERENCES memories(id), old BLOB);
@@ -344,4 +346,5 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage_like_any_other(
         explained = failures.explain(raised.value)
         assert explained is not None and "icm repair" in explained.message
     done = salvage.salvage(path, tmp_path / "fresh")
-    assert [(table.name, table.saved) for table in done.tables] == [("memories", 5)]
+    assert {(table.name, table.saved) for table in done.tables} >= {("memories", 5)}
+    assert done.undefined == ["b\ufffd\ufffd\x01x"]

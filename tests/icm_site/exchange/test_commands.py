@@ -73,7 +73,7 @@ def test_markdown_is_for_reading(icm: Icm) -> None:
 
 REFUSED = (
     (("import", "{tmp}/none.jsonl"), "no such file"),
-    (("import", "{tmp}"), "no regular file"),
+    (("import", "{tmp}"), "a folder with neither"),
     (("import", "{tmp}/fifo"), "no regular file"),
     (("import", "{tmp}/text"), "not JSON"),
     (("export", "{tmp}/text"), "exists already"),
