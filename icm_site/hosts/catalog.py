@@ -244,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
             *SHARED_SKILLS,
             *scripts("{cline}/hooks", "cline", events.CLINE, folder="{cline}"),
         ),
-        "switch on Hooks in its settings",
+        "start a new task",
     ),
     # Shut down in May 2026.
     Tool(

@@ -7,6 +7,8 @@ import os
 import re
 import sqlite3
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -17,7 +19,7 @@ import pytest
 from icm_site.doctor import disks, payloads, round_trips, trials
 from icm_site.hooks import contracts, payload
 from icm_site.hosts.catalog import TOOLS
-from tests.conftest import Icm
+from tests.conftest import PROJECT, Icm
 from tests.icm_site.hosts import homes
 
 Doctor = Callable[..., tuple[int, list[dict[str, str]]]]
@@ -252,6 +254,24 @@ def test_a_hook_that_does_not_keep_its_contract_is_told(
     if not told:
         _, told = trials.checked(one, line)
     assert fault in told if fault else told == ""
+
+
+@pytest.mark.slow
+def test_what_is_tried_is_not_learned_from(tmp_path: Path) -> None:
+    bench = trials.Bench(tmp_path)
+    assert bench.fill() == ""
+    file = PROJECT / "icm_site/hook_client.py"
+    for event, verb in (("SessionEnd", "end"), ("PreCompact", "compact")):
+        words = ("-I", "-S", str(file), verb, "--tool", "claude-code")
+        one = trials.Hook(event, (sys.executable, *words), verb, "claude-code")
+        assert bench.answer(one, "icm") == ("", "")
+    post = ("-I", "-S", str(file), "post", "--tool", "claude-code")
+    for _ in range(3):
+        one = trials.Hook("PostToolUse", (sys.executable, *post), "post", "claude-code")
+        assert bench.answer(one, "icm") == ("", "")
+    time.sleep(0.5)
+    # What a process that learns makes first.
+    assert not list(tmp_path.glob("*.learning.lock"))
 
 
 def test_a_hook_whose_program_is_gone_is_told(tmp_path: Path) -> None:
