@@ -5,13 +5,14 @@ ICM_TEST_SCHEMA_EXAMPLES is how many requests are tried on each route.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -30,7 +31,7 @@ from icm_site.rest import RecordViewSet
 from icm_site.urls import router
 from tests.web import Server, command, serving, with_token
 
-EXAMPLES = int(os.environ.get("ICM_TEST_SCHEMA_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("ICM_TEST_SCHEMA_EXAMPLES", "2"))
 DESCRIPTIONS: dict[str, Callable[[], Any]] = {
     "api": rest_schema.openapi,
     "ops": api.get_openapi_schema,
@@ -84,12 +85,24 @@ def test_a_description_is_for_those_who_may_use_it(which: str) -> None:
     assert f"/{which}/openapi.json" in page
 
 
-def seeded(folder: Path) -> str:
-    """A database with a row of each kind and no limit of requests; a token for it."""
+@dataclass(frozen=True)
+class Filled:
+    """A server with a row of each kind and no limit of requests; their ids."""
+
+    server: Server
+    ids: list[str]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    folder = tmp_path_factory.mktemp("openapi")
     config = folder / "config" / "icm-memory" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[web]\nrequests_per_minute = 0\n")
-    return command(folder, "token", "create", "scripts")
+    token = command(folder, "token", "create", "scripts")
+    with serving(folder) as running:
+        server = dataclasses.replace(running, token=token)
+        yield Filled(server, fill(operations(server)))
 
 
 def fill(program: Callable[..., Any]) -> list[str]:
@@ -128,21 +141,17 @@ def operations(server: Server) -> Callable[..., Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("which", DESCRIPTIONS)
 def test_whatever_is_sent_the_answer_is_one_that_is_described(
-    which: str, tmp_path: Path
+    which: str, filled: Filled
 ) -> None:
-    token = seeded(tmp_path)
-    with serving(tmp_path) as running:
-        server = Server(running.address, running.process, running.log, token=token)
-        ids = fill(operations(server))
-        schema: Any = schemathesis.openapi.from_dict(described(which))
-        faults = [
-            fault
-            for operation in schema.get_all_operations()
-            for fault in tried(operation.ok(), server, ids)
-        ]
-        log = running.log.read_text()
+    schema: Any = schemathesis.openapi.from_dict(described(which))
+    faults = [
+        fault
+        for operation in schema.get_all_operations()
+        for fault in tried(operation.ok(), filled.server, filled.ids)
+    ]
+    log = filled.server.log.read_text()
     assert faults == []
-    assert "Traceback" not in log and token not in log
+    assert "Traceback" not in log and filled.server.token not in log
 
 
 def tried(operation: Any, server: Server, ids: list[str]) -> list[str]:

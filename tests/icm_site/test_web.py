@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import http.client
+import json
 import os
 import re
 import signal
+import socket
+import sqlite3
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,10 +34,14 @@ USUAL = "http://127.0.0.1:8420"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that leave it as it was."""
     folder = tmp_path_factory.mktemp("web")
-    stored = command(folder, "store", "-t", "decisions-shop", "-c", FACT)
     token = command(folder, "token", "create", "scripts")
     with serving(folder) as running:
-        yield dataclasses.replace(running, token=token, memory=stored.split()[-1])
+        # A request costs less than the start of a command.
+        proof = {"Authorization": f"Bearer {token}"}
+        fact = json.dumps({"topic": "decisions-shop", "content": FACT}).encode()
+        _, stored = ask(running, "POST", "/ops/memory_store", proof, body=fact)
+        memory = json.loads(stored)["id"]
+        yield dataclasses.replace(running, token=token, memory=memory)
 
 
 def ask(
@@ -103,13 +111,18 @@ def test_the_password_is_shown_once_and_an_interrupt_ends_it(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_others_are_let_in_with_a_token_by_a_name_for_reading_alone(
-    tmp_path: Path,
+    tmp_path: Path, server: Server
 ) -> None:
-    proof = {"Authorization": f"Bearer {command(tmp_path, 'token', 'create', 'a')}"}
+    with (
+        closing(sqlite3.connect(server.log.parent / "icm.sqlite3")) as source,
+        closing(sqlite3.connect(tmp_path / "icm.sqlite3")) as target,
+    ):
+        source.backup(target)
+    proof = {"Authorization": f"Bearer {server.token}"}
     options = ("--host", "0.0.0.0", "--expose", "--name", "memory.lan", "--read-only")
-    with serving(tmp_path, *options) as server:
+    with serving(tmp_path, *options) as exposed:
         local = dataclasses.replace(
-            server, address=server.address.replace("0.0.0.0", "127.0.0.1")
+            exposed, address=exposed.address.replace("0.0.0.0", "127.0.0.1")
         )
         proof["Host"] = "memory.lan:8420"
         assert ask(local, "GET", "/health", FOREIGN)[0] == 400
@@ -144,10 +157,10 @@ def test_what_would_let_others_in_is_refused(
     assert sentence in outcome.err and outcome.err.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_a_taken_port_is_a_sentence(server: Server, run: Run) -> None:
-    port = server.address.rpartition(":")[2]
-    outcome = run("web", "--port", port)
+def test_a_taken_port_is_a_sentence(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        outcome = run("web", "--port", port)
     sentence = f"Error: cannot listen on 127.0.0.1 port {port}: Address already in use"
     assert (outcome.code, outcome.err.splitlines()[-1]) == (1, sentence)
 
