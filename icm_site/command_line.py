@@ -88,7 +88,7 @@ def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
     """
     if not apps.ready:
         # Not a default: a shell may name the settings of another project.
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
         django.setup()
     shell = shell or here()
     from icm_site.registry import COMMANDS

@@ -38,7 +38,7 @@ def registry() -> Mapping[str, tuple[Operation, Tool]]:
 
         if not apps.ready:
             # Not a default: the client may work on a Django project of its own.
-            os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+            os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
             django.setup()
         from icm_site.registry import TOOLS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from icm_site import later
 from memories.extraction_signal import pattern_of
 
 NARRATION = """
@@ -114,15 +115,16 @@ SCRAP = r"""\A(?:
   \w*error:\s.{0,39} | [^()]*\([^()]*[^()!?.。]
 )\Z"""
 
+# Compiled when first used: that takes longer than to answer a command.
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_NARRATION = re.compile(
+_NARRATION = later.pattern(
     rf"{pattern_of(NARRATION, start=True)}|\A(?x:{GOING_TO})", re.IGNORECASE
 )
-_LASTING = re.compile(pattern_of(LASTING), re.IGNORECASE)
-_MACHINE_TALK = re.compile(pattern_of(MACHINE_TALK), re.IGNORECASE)
-_AGENT_WORK = re.compile(rf"{AGENT_WORK} | \A(?:{AGENT_START})", _FLAGS)
-_SCRAP = re.compile(SCRAP, _FLAGS)
-_PREAMBLE = re.compile(rf"\A(?:{PREAMBLES})", _FLAGS)
+_LASTING = later.pattern(pattern_of(LASTING), re.IGNORECASE)
+_MACHINE_TALK = later.pattern(pattern_of(MACHINE_TALK), re.IGNORECASE)
+_AGENT_WORK = later.pattern(rf"{AGENT_WORK} | \A(?:{AGENT_START})", _FLAGS)
+_SCRAP = later.pattern(SCRAP, _FLAGS)
+_PREAMBLE = later.pattern(rf"\A(?:{PREAMBLES})", _FLAGS)
 
 
 def is_narration(sentence: str) -> bool:

@@ -44,6 +44,19 @@ def test_a_relative_path_is_relative_to_the_working_folder(
     assert f"Database: {tmp_path}/sub/x.sqlite3 (flag)" in shown
 
 
+def test_a_command_imports_nothing_that_only_pages_need(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    code = "import sys; from icm_site import cli; cli.main(['list', '-a'])"
+    command = [sys.executable, "-c", f"{code}; print(*sys.modules, file=sys.stderr)"]
+    done = subprocess.run(
+        command, env=environment, cwd=tmp_path, capture_output=True, check=True
+    )
+    imported = set(done.stderr.decode().split())
+    assert "memories.models" in imported
+    assert not imported & {"ninja", "django.test", "icm_site.urls"}
+
+
 def test_two_databases_open_none(icm: Icm, tmp_path: Path) -> None:
     outcome = icm("--db", "a", *STORE, "x", "--db", "b", cwd=tmp_path)
     assert (outcome.returncode, outcome.stdout) == (1, "")
