@@ -184,11 +184,18 @@ def _line(error: Exception) -> str | None:
 def _id(line: str) -> types.RequestId | None:
     """The id of a request that only Python can read (half a surrogate pair in it).
 
-    Without its id the client would wait for ever.
+    Without its id the client would wait for ever. An id that is no text itself cannot
+    be written back.
     """
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
     found = message.get("id") if isinstance(message, dict) else None
-    return found if type(found) in (int, str) else None
+    if isinstance(found, str):
+        return found if found.isascii() or _is_text(found) else None
+    return found if type(found) is int else None
+
+
+def _is_text(value: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in value)

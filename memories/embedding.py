@@ -14,7 +14,7 @@ from django.db import OperationalError, transaction
 from django.db.models import Exists, OuterRef
 
 from icm_site.errors import Unavailable
-from memories import embedder, lease
+from memories import embedder, lease, wal
 from memories.models import Memory, MemoryQuerySet, MemoryVector, Metadata, State
 
 if TYPE_CHECKING:
@@ -266,6 +266,7 @@ def embed_all(
         lease.renew(LEASE)
         if progress:
             progress(min(start + batch_size, len(keys)), len(keys))
+    wal.shorten()
     return Embedded(done=done, total=len(keys), errors=len(keys) - done)
 
 

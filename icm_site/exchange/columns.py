@@ -19,6 +19,7 @@ from memories.validation import TEXT_BYTES
 Mask = Callable[[str], str]
 
 LARGEST = 2**63 - 1
+LARGEST_FLOAT = 1e300
 # For texts that have no limit of their own.
 ANY_BYTES = 1 << 20
 SUCCESSOR = "superseded_by_id"
@@ -48,6 +49,9 @@ class Column:
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         if isinstance(value, bytes | memoryview):
             return base64.b64encode(value).decode("ascii")
+        if isinstance(value, float) and not math.isfinite(value):
+            # JSON has no word for it, and an import would refuse it.
+            return math.copysign(1.0 if self.form == "share" else LARGEST_FLOAT, value)
         return masked(value, mask, self.limit) if self.masked else value
 
     def read(self, value: Any) -> Any:
@@ -145,7 +149,7 @@ def _number(column: Column, value: Any) -> float:
     del column
     if (
         type(value) not in (int, float)
-        or abs(value) > 1e300
+        or abs(value) > LARGEST_FLOAT
         or not math.isfinite(value)
     ):
         raise InvalidInput("is no number")

@@ -82,6 +82,7 @@ def _parser() -> Parser:
 def _import(given: Any) -> None:
     from icm_site.exchange import loading, outcome, reading
     from icm_site.exchange.foreign.staging import Notes
+    from memories import wal
     from memories.cleaner import Cleaner
     from memories.origin import detect
 
@@ -98,6 +99,7 @@ def _import(given: Any) -> None:
             dry_run=given.dry_run,
             caller=caller if foreign else None,
         )
+    wal.shorten()
     if copy and not done.new:
         copy.unlink()
         copy = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,8 +20,9 @@ from icm_site.exchange import rows
 from icm_site.exchange.columns import SUCCESSOR, Mask, masked
 from icm_site.exchange.kinds import BY_NAME, KINDS, Kind
 from icm_site.exchange.reading import Checked, Reader
+from icm_site.ulid import encode, milliseconds
 from memories import history, indexes
-from memories.models import Memory, MemoryUsage, State
+from memories.models import Memory, MemoryRevision, MemoryUsage, State
 
 # Ids of rows that differ, as many as are named.
 NAMED = 20
@@ -32,13 +35,15 @@ Row = dict[str, Any]
 class Tally:
     """What became of the rows of one type.
 
-    `differing` rows are here with other content and stay; `left` belong to a row that
-    was here before; `hidden` memories are new, but a live one has the same text.
+    `differing` rows are here with other content and stay, `kept` are those of them
+    whose own content is put beside; `left` belong to a row that was here before;
+    `hidden` memories are new, but a live one has the same text.
     """
 
     new: int = 0
     same: int = 0
     differing: int = 0
+    kept: int = 0
     left: int = 0
     hidden: int = 0
     named: list[str] = field(default_factory=list)
@@ -190,7 +195,12 @@ class _Loading:
             if known is None and holder is not None:
                 self._aliases[kind.name, row["id"]] = holder["id"]
             if (found := known or holder) is not None:
-                self._compare(kind, row, found, tally, other=known is None)
+                differs = self._compare(kind, row, found, tally, other=known is None)
+                if differs and known and (beside := _beside(kind, row, found)):
+                    key = kind.key(beside, kind.identity)
+                    if not self._here(kind, [beside], kind.identity, keys).get(key):
+                        tally.kept += 1
+                        yield beside
             elif kind.owner and self._was_here(kind, row, keys):
                 tally.left += 1
             else:
@@ -225,17 +235,19 @@ class _Loading:
 
     def _compare(
         self, kind: Kind, row: Row, found: Row, tally: Tally, *, other: bool
-    ) -> None:
+    ) -> bool:
+        """Count a row that is here already; whether its content is another."""
         skipped = kind.passing | (
             {"id", "created_at", "updated_at"} if other else set()
         )
         written = {c.name: c.write(row[c.name], str) for c in kind.columns}
         if all(written[n] == found[n] for n in written if n not in skipped):
             tally.same += 1
-            return
+            return False
         tally.differing += 1
         if len(tally.named) < NAMED:
             tally.named.append(str(row.get("id") or row[kind.identity[0]]))
+        return True
 
     def _object(
         self, kind: Kind, row: Row, keys: Mapping[str, Mapping[str, int]]
@@ -298,6 +310,39 @@ class _Loading:
                     for row in fresh
                     if row[column.name] is not None
                 ]
+
+
+# What of a row a person or an agent wrote: this must not be lost.
+_WRITTEN: Mapping[str, tuple[str, ...]] = {
+    "memory": ("topic", "summary", "raw_excerpt", "keywords", "metadata"),
+    "feedback": ("topic", "context", "predicted", "corrected", "reason"),
+}
+
+
+def _beside(kind: Kind, row: Row, found: Row) -> Row | None:
+    """The row under an id of its own, if what is written in it would be lost.
+
+    A memory is archived behind the one that stays. The id is made from the content, so
+    that a second import adds nothing.
+    """
+    names = _WRITTEN.get(kind.name, ())
+    written = {n: kind.by_name[n].write(row[n], str) for n in names}
+    if not names or all(written[n] == found[n] for n in names):
+        return None
+    digest = hashlib.sha256(
+        json.dumps([kind.name, row["id"], written], sort_keys=True).encode()
+    ).digest()
+    moment = milliseconds(row["id"]) << 80
+    beside = row | {"id": encode(moment | int.from_bytes(digest[:10], "big"))}
+    if kind.name != "memory":
+        return beside
+    known = MemoryRevision.objects.filter(memory__ulid=row["id"])
+    if any(
+        (b or {}).get("summary") == row["summary"]
+        for b in known.values_list("before", flat=True)
+    ):
+        return None  # the history has it
+    return beside | {"state": State.ARCHIVED, "superseded_by": row["id"]}
 
 
 def _key_successors(fresh: Sequence[Row]) -> None:

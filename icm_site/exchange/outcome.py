@@ -31,13 +31,15 @@ def said(done: Loaded, *, dry_run: bool, backup: Path | None) -> Iterator[str]:
 
 
 def _parts(tally: Tally) -> Iterator[str]:
-    if tally.new:
-        yield f"{tally.new} new"
+    if tally.new - tally.kept:
+        yield f"{tally.new - tally.kept} new"
     if tally.hidden:
         yield f"{tally.hidden} of them behind a live memory with the same text"
     if tally.same:
         yield f"{tally.same} here already"
     if tally.differing:
         yield f"{tally.differing} with other content here"
+    if tally.kept:
+        yield f"{tally.kept} of these kept beside, under ids of their own"
     if tally.left:
         yield f"{tally.left} left out, of rows that are here already"

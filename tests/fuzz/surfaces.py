@@ -155,7 +155,7 @@ def line(place: Place, given: bytes) -> Said:
     except Exception as error:
         return Said(False, f"{type(error).__name__}: {error}"[:300])
     refused = False
-    for text in "".join(ends.told).splitlines():
+    for text in "".join(ends.told).strip("\n").split("\n"):
         message = json.loads(text)
         shown = json.dumps(message.get("result", {}), ensure_ascii=False)
         failed = message.get("result", {}).get("isError") or "error" in message
@@ -168,10 +168,14 @@ def line(place: Place, given: bytes) -> Said:
 def web(place: Place, given: served.Request) -> Said:
     """A message of MCP over HTTP."""
     told = served.ask(place, given)
+    if given.method == "GET" and not told.status:
+        return Said(False)  # a stream that nobody waits for
     if told.status >= 500 or not told.status:
         return Said(True, f"status {told.status}: {told.text[:300]}")
     if TRACEBACK.search(told.text):
         return Said(True, told.text[:400])
+    if told.status == 406:
+        return Said(True)  # of the SDK, and to a wrong version without a word
     if told.status >= 400:
         return Said(True, sentence(told.text))
     return Said(bool(told.text) and served.failed(told.text))

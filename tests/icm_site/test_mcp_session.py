@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeVar
 
 import anyio
+import mcp_types as types
 import pytest
 from asgiref.sync import async_to_sync
 from mcp import Client
 from mcp_types import Implementation, TextContent
+from pydantic import ValidationError
 
-from icm_site import __version__, mcp_session
+from icm_site import __version__, mcp_session, mcp_stdio
 from icm_site.caller import Caller
 from icm_site.mcp_instructions import instructions
 from memories.models import Memory
@@ -208,3 +210,18 @@ def test_the_instructions_say_when_and_where_to_store() -> None:
     assert told.endswith("\n\nUse British spelling.")
     assert len(told) < 2_400
     assert "decisions-<project>" in instructions("", None)
+
+
+def test_an_id_that_is_no_text_is_not_written_back() -> None:
+    def complaint(id_: str) -> types.JSONRPCError:
+        with pytest.raises(ValidationError) as raised:
+            types.JSONRPCRequest.model_validate_json(
+                f'{{"jsonrpc": "2.0", "id": "{id_}", "method": "\\ud800"}}'
+            )
+        found = mcp_stdio._complaint(raised.value)
+        assert found is not None
+        return found
+
+    assert complaint("\\ud800").model_dump_json()
+    assert complaint("\\ud800").id is None
+    assert complaint("é").id == "é"

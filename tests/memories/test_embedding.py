@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -320,3 +321,13 @@ def test_a_very_long_text_is_stored_at_once_and_embedded_by_the_backfill(
     assert embedding.backfill().done == 1
     assert MemoryVector.objects.filter(memory=memory).count() > 4
     assert embedding.coverage().reason == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_log_is_short_after_all_is_embedded(model: FakeEmbedder) -> None:
+    make_memory("Orders live in Postgres.", topic="t", raw_excerpt="x " * 30_000)
+    log = Path(f"{connection.settings_dict['NAME']}-wal")
+    assert log.stat().st_size > 60_000
+    assert perform("memory_embed_all").embedded == 1
+    # The end of the lease is written after that.
+    assert log.stat().st_size < 20_000
