@@ -133,6 +133,9 @@ LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [Path(__file__).parent / "locale"]
 LANGUAGE_COOKIE_NAME = "icm_language"
 
+# Where a login leads that names no page of ours; Django's own guess is not served.
+LOGIN_REDIRECT_URL = "/"
+
 STATIC_URL = "static/"
 
 # Cookies are shared by all ports of a host: other programs on localhost must not

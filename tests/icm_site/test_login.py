@@ -90,3 +90,13 @@ def test_guesses_are_limited_and_the_right_password_is_not_heard_either() -> Non
     for _ in range(login.TRIES_PER_MINUTE - 1):
         assert "Too many tries" not in attempt("wrong")
     assert "Too many tries" in attempt("right")
+
+
+@pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example", "\\\\x"])
+def test_a_login_leads_to_no_other_site_and_its_cookie_is_guarded(wanted: str) -> None:
+    get_user_model().objects.create_superuser("ada", password="right")
+    fields = {"username": "ada", "password": "right", "next": wanted}
+    answer = Client().post(f"/admin/login/?next={wanted}", fields)
+    assert answer.status_code == 302 and answer.headers["Location"] == "/"
+    cookie = answer.cookies["icm_session"]
+    assert cookie["httponly"] and cookie["samesite"] == "Lax" and not cookie["domain"]

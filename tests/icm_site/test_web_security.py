@@ -83,6 +83,32 @@ def test_a_read_only_token_is_refused_by_every_write() -> None:
     assert not Change.objects.exists()
 
 
+def test_a_login_alone_writes_nothing() -> None:
+    user = get_user_model().objects.create_superuser("ada", password=None)
+    memory = make_memory()
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(user)
+    pages = [f"/{route}" for route in ROUTES if route.startswith("admin/")]
+    writes = [*WRITES, *(("POST", page) for page in pages)]
+    for method, path in writes:
+        answer = client.generic(method, path, "{}", content_type="application/json")
+        assert answer.status_code in (301, 403, 404, 405), (method, path)
+    assert Change.objects.count() == 1 and Memory.objects.live().get() == memory
+
+
+def test_the_sign_of_life_tells_nothing_else() -> None:
+    make_memory("The secret plan.")
+    assert Client().get("/health").json() == {"status": "ok"}
+
+
+def test_pages_are_kept_by_no_cache() -> None:
+    make_memory("The secret plan.")
+    client = owner()
+    for page in ("/", "/admin/memories/memory/", "/admin/memories/memory/review/"):
+        kept = client.get(page).headers.get("Cache-Control", "")
+        assert "no-store" in kept and "private" in kept, page
+
+
 def test_whoever_is_not_known_gets_nothing_from_any_route(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
