@@ -23,7 +23,7 @@ from tests.conftest import PROJECT
 pytestmark = pytest.mark.slow
 
 PROCESSES = 8
-STORES = int(os.environ.get("ICM_TEST_STORES", "25"))
+STORES = int(os.environ.get("ICM_TEST_STORES", "10"))
 
 # Reads a list of [operation, arguments] and prints a line of JSON for each.
 WORKER = """
