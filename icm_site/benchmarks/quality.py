@@ -19,7 +19,6 @@ from icm_site.benchmarks import (
     plots,
     quality_figures,
     quality_report,
-    relevance_fit,
     saved_runs,
 )
 from icm_site.benchmarks.parallel import measure
@@ -66,6 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.abstain or options.fit_relevance:
         evaluations = data.with_foreign(evaluations)
     if options.fit_relevance:
+        # Models may be imported only after the setup.
+        from icm_site.benchmarks import relevance_fit
+
         show(relevance_fit.table(evaluations, no_model=options.no_model))
         return 0
     systems, model = _systems(options)

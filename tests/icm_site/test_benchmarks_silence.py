@@ -137,6 +137,18 @@ def test_two_saved_runs_are_compared_question_by_question(
     assert second["differences"]["R@5"]["low"] == 1.0
 
 
+@pytest.mark.slow
+def test_relevance_is_fitted_by_the_command(
+    runs: tuple[Path, Path, Path], icm: Icm
+) -> None:
+    done = icm(
+        "bench-quality", str(runs[0]), "--fit-relevance", "--no-model", **SETTINGS
+    )
+    assert done.returncode != 0
+    assert "two files of one set" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_run_that_lacks_an_answer_is_refused(runs: tuple[Path, Path, Path]) -> None:
     path, before, after = runs
     before.write_text("".join(before.read_text("utf-8").splitlines(True)[1:]), "utf-8")
