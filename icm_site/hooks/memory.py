@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from icm_site.hooks.notes import Note
 from icm_site.resident import place
 from icm_site.sqlite.address import uri
-from memories import known_projects, projects, shown
+from memories import known_projects, outgoing, projects, shown
 
 if TYPE_CHECKING:
     import sqlite3
@@ -50,6 +50,7 @@ class Settings(NamedTuple):
     preferences: bool = True
     capture: bool = True
     extract_every: int = 3
+    secrets: outgoing.Patterns = ((), ())
 
 
 class Memory:
@@ -184,6 +185,7 @@ def warm(cwd: str, env: Mapping[str, str], config: Config) -> Memory:
 def cold(cwd: str, env: Mapping[str, str], flags: Mapping[str, str | bool]) -> Memory:
     """The same from words alone, on a connection that only reads."""
     known = settings_at(cwd, env, flags)
+    outgoing.use(known.secrets)
     return Memory(
         known, _project(cwd, env, known), lambda: opened(known.database, "ro")
     )
@@ -237,6 +239,7 @@ def settings_of(config: Config) -> Settings:
         preferences=config.wakeup.include_preferences,
         capture=config.extraction.enabled,
         extract_every=int(config.extraction.extract_every),
+        secrets=outgoing.patterns_of(config),
     )
 
 
