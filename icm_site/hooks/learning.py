@@ -75,19 +75,29 @@ def _session(job: Job) -> list[Turn]:
 
 def _said(job: Job) -> str:
     """The text of a transcript; raises InvalidInput without one."""
-    from icm_site.hooks import session_files
     from memories import transcripts
 
     if messages := job.get("messages"):
         return messages
-    path: str | Path | None = job.get("transcript")
-    if not path:
-        path = session_files.find(
-            job.get("host", ""), job.get("by_id", ""), env=os.environ
-        )
-    if not path:
-        raise InvalidInput("this program keeps no file of that session")
-    return transcripts.read_text(path)
+    if path := _transcript(job):
+        return transcripts.read_text(path)
+    raise InvalidInput("this program keeps no file of that session")
+
+
+def _transcript(job: Job) -> str | Path | None:
+    from icm_site.hooks import session_files
+
+    if path := job.get("transcript"):
+        return path
+    return session_files.find(job.get("host", ""), job.get("by_id", ""), env=os.environ)
+
+
+def _is_empty(job: Job) -> bool:
+    """Whether there is nothing to read, which costs a process of its own too much."""
+    if job.get("verb") == "post" or job.get("messages"):
+        return False
+    path = _transcript(job)
+    return path is None or not os.path.exists(path)
 
 
 READ: Mapping[str, Callable[[Job], list[Turn]]] = {
@@ -104,6 +114,8 @@ def main() -> int:
             os.setsid()
         os.nice(10)
     job = json.loads(sys.stdin.buffer.read())
+    if _is_empty(job):
+        return 0
     cwd = job.get("cwd") or os.sep
     config = _configuration(cwd)
     conf.use(config)

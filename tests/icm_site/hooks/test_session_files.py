@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -201,3 +202,22 @@ def test_the_places_are_those_of_hosts_that_there_are() -> None:
     assert sys.platform == "win32" or {TOOLS[t] for t in PLACES} <= (
         capture.SESSION_FILES.keys()
     )
+
+
+@pytest.mark.slow
+def test_a_process_without_a_session_to_read_opens_nothing(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    file = PROJECT / "icm_site" / "hooks" / "launch_learning.py"
+    jobs = ({"transcript": str(tmp_path / "gone")}, {"by_id": "5d0b7c1e-gone"})
+    for job in jobs:
+        given = {"verb": "end", "host": "claude-code", "cwd": str(tmp_path), **job}
+        done = subprocess.run(
+            [sys.executable, "-P", str(file)],
+            input=json.dumps(given).encode(),
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not Path(environment["ICM_DB"]).exists()
