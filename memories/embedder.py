@@ -27,6 +27,11 @@ DIMENSIONS = range(64, 4097)
 BATCH = 16
 MOST_THREADS = 4
 
+# From 1.29 on, onnxruntime reports its use to its maker and keeps an identifier in the
+# cache folder; the model hub's client reports its own. They read this when imported,
+# and this module is the only door to them.
+os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+
 # The documented names, and the names under which fastembed lists those models.
 ALIASES = {"Xenova/bge-small-en-v1.5": "BAAI/bge-small-en-v1.5"}
 

@@ -1,5 +1,7 @@
 """Models: the packaged one for real, failures that are remembered, names."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +22,16 @@ Vectors = NDArray[np.float32]
 needs_packaged = pytest.mark.skipif(
     bool(embedder.packaged_reason()), reason="the packaged model does not run here"
 )
+
+
+@needs_packaged
+def test_the_engine_reports_to_nobody(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    code = "from memories import embedder; import onnxruntime"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == []
 
 
 @pytest.fixture(scope="module")
