@@ -18,8 +18,8 @@ from memories import (
     tool_output,
 )
 from memories import store as memory_store
+from memories.driver import raw_connection
 from memories.extraction import Fact
-from memories.matrices import raw_connection
 from memories.models import Origin
 from memories.redact import redact
 from memories.sentences import prose

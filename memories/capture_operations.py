@@ -12,8 +12,8 @@ from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from icm_site.operation import Params, Result
 from memories import capture, known_projects, transcripts
+from memories.driver import raw_connection
 from memories.extraction import Fact, topic_of
-from memories.matrices import raw_connection
 
 
 class ExtractParams(Params):

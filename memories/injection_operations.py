@@ -10,6 +10,7 @@ from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from memories import known_projects, operations, recall, snapshot, wake_up
+from memories.driver import raw_connection
 from memories.injection_schemas import (
     ContextParams,
     ContextResult,
@@ -21,7 +22,6 @@ from memories.injection_schemas import (
     WakeUpParams,
     WakeUpResult,
 )
-from memories.matrices import raw_connection
 from memories.models import Memory
 from memories.schemas import RecallParams, RecallResult, StoreParams, StoreResult
 from memories.standing import Section

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memories import embedding, rank
-from memories.matrices import matrix, raw_connection
+from memories.driver import raw_connection
+from memories.matrices import matrix
 from memories.models import Memory, MemoryLink, MemoryVector
 
 LINKS = 5

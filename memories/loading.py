@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import models
 
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, MemoryUsage
 
 

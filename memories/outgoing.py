@@ -62,7 +62,7 @@ def masked(result: _Any) -> _Any:
 
 def let_through(texts: Iterable[str]) -> None:
     """Remember the secrets in texts that a person wants stored as they are."""
-    from memories.matrices import raw_connection
+    from memories.driver import raw_connection
 
     secrets: list[str] = []
 
@@ -85,7 +85,7 @@ def _key(secret: str) -> str:
 
 
 def _is_allowed(secret: str) -> bool:
-    from memories.matrices import raw_connection
+    from memories.driver import raw_connection
 
     return raw_connection().execute(IS_ALLOWED, (_key(secret),)).fetchone() is not None
 

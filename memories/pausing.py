@@ -8,7 +8,7 @@ from datetime import datetime
 from icm_site.errors import InvalidInput
 from memories import formats, projects
 from memories import pause as pauses
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Metadata
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

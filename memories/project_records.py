@@ -13,7 +13,7 @@ from django.db import transaction
 from icm_site.caller import Caller
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from memories import known_projects, listing, projects, store
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Change, Project
 from memories.project_visits import NAME_CHARS
 from memories.scope import TOPICS

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from icm_site import git
 from icm_site.caller import Caller
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Project
 
 NAME_CHARS = 255

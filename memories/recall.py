@@ -25,14 +25,15 @@ from memories import (
     rank,
     tiers,
 )
-from memories.matrices import matrix, raw_connection, words
+from memories.driver import raw_connection
+from memories.matrices import matrix, words
 from memories.models import Memory
 from memories.rank import Hit
 from memories.scope import Scope
-from memories.vector_matrix import MatrixVectors
 
 if TYPE_CHECKING:
     from memories.embedder import Vector
+    from memories.vector_matrix import MatrixVectors
 
 logger = logging.getLogger(__name__)
 

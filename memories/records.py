@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memories import history, marks
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Importance, Memory, MemoryLink, MemoryRevision, MemoryVector
 from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
 

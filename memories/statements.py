@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Change, Memory
 
 Row = TypeVar("Row", Memory, Change)

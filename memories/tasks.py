@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from icm_site import conf
 from icm_site.errors import Conflict
-from memories import decay, embedding, matrices, purge
+from memories import decay, driver, embedding, matrices, purge
 
 
 def daily_decay() -> int | None:
@@ -30,7 +30,7 @@ def embed_missing() -> int | None:
 def keep_vectors() -> int | None:
     """Write the vectors to files that later starts map; None where it is not due."""
     files = matrices.files()
-    raw = matrices.raw_connection()
+    raw = driver.raw_connection()
     if files is None or not files.due(raw):
         return None
     return files.make(raw).rows

@@ -7,7 +7,7 @@ import sqlite3
 from django.db import connection
 
 from icm_site.sqlite import opening
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 
 # A reader may stand in the way; then a later write empties it.
 WAIT_MS = 500

@@ -16,7 +16,7 @@ from icm_site.benchmarks.abstention import TRAPS
 from icm_site.benchmarks.data import Evaluation
 from icm_site.benchmarks.scoring import DEPTH
 from icm_site.errors import InvalidInput
-from memories import embedder, matrices, recall, relevance, search
+from memories import driver, embedder, matrices, recall, relevance, search
 from memories.rank import HOOK_FLOOR
 
 Floats = npt.NDArray[np.float64]
@@ -193,7 +193,7 @@ def _asked(evaluation: Evaluation, *, model: bool) -> Iterator[Observation]:
 
 
 def _observation(query: str, *, own: bool, model: bool) -> Observation:
-    raw = matrices.raw_connection()
+    raw = driver.raw_connection()
     vector, vectors = recall.by_meaning(query)
     hits = search.find(
         raw,

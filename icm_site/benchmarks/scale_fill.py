@@ -15,7 +15,7 @@ from icm_site.caller import Caller
 from icm_site.text import index_text
 from icm_site.ulid import new_ulid
 from memories import fts_schema, indexes, store
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, Metadata
 
 MODEL = "bench/synthetic"

@@ -22,6 +22,7 @@ from icm_site.benchmarks.synthetic import SIZE, Floats, Synthetic
 from icm_site.caller import Caller
 from memories import (
     decay,
+    driver,
     embedder,
     embedding,
     history,
@@ -149,7 +150,7 @@ class Bench:
         keys = list(Memory.objects.values_list("pk", flat=True))
         chosen = [int(n) for n in np.random.default_rng(len(keys)).choice(keys, count)]
         texts = scale_fill.texts_of(chosen)
-        raw, asked = matrices.raw_connection(), []
+        raw, asked = driver.raw_connection(), []
         for key in chosen:
             row = raw.execute(
                 "SELECT vector FROM memory_vectors WHERE memory_id = ?", (key,)
@@ -163,7 +164,7 @@ class Bench:
         return asked
 
     def _searches(self, questions: list[str]) -> tuple[int, int, dict[str, float]]:
-        raw = matrices.raw_connection()
+        raw = driver.raw_connection()
         exact, words = MatrixVectors(MODEL, SIZE), MatrixWords()
         needles = [self.model.known[text].tolist() for text in questions]
         nearest = partial(exact.nearest, raw, depth=NEAREST)
@@ -201,7 +202,7 @@ class Bench:
         self, needles: list[list[float]], truth: list[tuple[int, ...]]
     ) -> dict[str, float]:
         """Keep the vectors in files, then ask those; what is found of the truth."""
-        raw, files = matrices.raw_connection(), matrices.files()
+        raw, files = driver.raw_connection(), matrices.files()
         if files is None or len(needles) < ROUNDS or not self.index:
             return {}
         if not files.due(raw):

@@ -20,7 +20,7 @@ from icm_site.benchmarks.quality_run import own_database
 from icm_site.caller import Caller
 from icm_site.sqlite import opening
 from memories import decay, history, search, statements, store
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, MemoryUsage, MemoryVector, Metadata
 from memories.vector_matrix import MatrixVectors
 from memories.word_matrix import MatrixWords

@@ -16,7 +16,7 @@ from icm_site import __version__
 from icm_site.exchange import rows
 from icm_site.exchange.columns import SUCCESSOR, Mask
 from icm_site.exchange.kinds import GROUPS, KINDS, METADATA, Kind
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, topic_key
 
 FORMAT = "icm-export"

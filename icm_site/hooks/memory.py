@@ -170,13 +170,13 @@ def tier(topic: str, project: str) -> int | None:
 
 def warm(cwd: str, env: Mapping[str, str], config: Config) -> Memory:
     """The memory of the resident's database: words and meaning."""
-    from memories import matrices, recall
+    from memories import driver, matrices, recall
 
     known = settings_of(config)
     return Memory(
         known,
         _project(cwd, env, known),
-        matrices.raw_connection,
+        driver.raw_connection,
         meaning=recall.by_meaning,
         words=matrices.words(),
     )

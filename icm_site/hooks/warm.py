@@ -11,7 +11,7 @@ from icm_site.conf import Config
 from icm_site.hooks import bookkeeping
 from icm_site.hooks.answer import Done
 from icm_site.sqlite.opening import TIMEOUT
-from memories import decay, matrices, recall
+from memories import decay, driver, recall
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def finish(done: Done, config: Config) -> None:
 
 
 def _record(done: Done, config: Config) -> None:
-    raw = matrices.raw_connection()
+    raw = driver.raw_connection()
     try:
         raw.execute(f"PRAGMA busy_timeout = {WAIT_MS:d}")
         bookkeeping.record(raw, done, keep_days=int(config.hooks.keep_days))

@@ -14,15 +14,14 @@ def set_up() -> None:
 
     mcp_tools.registry()
     with startup.importing():
-        import numpy  # noqa: F401
-
         from icm_site import command_line, database
         from icm_site.resident import answering
+        from memories import vector_files, word_matrix
 
     mcp_tools.open_database()
     database.close()
     command_line.whole_parser(terminal.DEFAULT_COLUMNS)
-    del answering
+    del answering, vector_files, word_matrix
 
 
 def load_mcp() -> None:

@@ -13,7 +13,7 @@ from icm_site import conf
 from icm_site.errors import IcmError
 from icm_site.resident import worker
 from icm_site.sqlite import backup
-from memories import decay, embedding, matrices, tasks
+from memories import decay, driver, embedding, matrices, tasks
 
 if TYPE_CHECKING:
     from icm_site.resident.server import Resident
@@ -127,7 +127,7 @@ async def _keep_vectors(resident: Resident) -> None:
 
     def due() -> bool:
         files = matrices.files()
-        return files is not None and files.due(matrices.raw_connection())
+        return files is not None and files.due(driver.raw_connection())
 
     if worker.running():
         return

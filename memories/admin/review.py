@@ -23,8 +23,8 @@ from icm_site.undoing import watching
 from memories import bulk, diff, history, marking, marks, merge, store, suggestions
 from memories.admin.acts import undo_of
 from memories.admin.past import PERSON
+from memories.driver import raw_connection
 from memories.health import STALE_AFTER, STALE_WEIGHT
-from memories.matrices import raw_connection
 from memories.models import (
     Change,
     Importance,

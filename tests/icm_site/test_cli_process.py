@@ -44,17 +44,24 @@ def test_a_relative_path_is_relative_to_the_working_folder(
     assert f"Database: {tmp_path}/sub/x.sqlite3 (flag)" in shown
 
 
-def test_a_command_imports_nothing_that_only_pages_need(
+def test_commands_import_nothing_that_only_pages_or_vectors_need(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    code = "import sys; from icm_site import cli; cli.main(['list', '-a'])"
+    commands = (
+        [*STORE, "The cache is Redis."],
+        ["--no-embeddings", "recall", "which cache"],
+        ["stats"],
+        ["topics"],
+    )
+    code = f"import sys; from icm_site import cli; [cli.main(c) for c in {commands}]"
     command = [sys.executable, "-c", f"{code}; print(*sys.modules, file=sys.stderr)"]
     done = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, check=True
     )
     imported = set(done.stderr.decode().split())
+    assert b"The cache is Redis." in done.stdout
     assert "memories.models" in imported
-    assert not imported & {"ninja", "django.test", "icm_site.urls"}
+    assert not imported & {"ninja", "django.test", "icm_site.urls", "numpy"}
 
 
 def test_two_databases_open_none(icm: Icm, tmp_path: Path) -> None:

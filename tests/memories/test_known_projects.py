@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from icm_site.errors import Conflict, InvalidInput, NotFound
 from memories import known_projects, project_records, projects, recall, store
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, Project
 from tests.conftest import Icm, Run
 from tests.factories import CALLER, make_memory, perform

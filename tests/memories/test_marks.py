@@ -12,7 +12,7 @@ from icm_site import conf
 from icm_site.conf_keys import Feedback
 from icm_site.errors import Conflict
 from memories import history, marking, marks, operations, recall, store, texts
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, MemoryMark
 from memories.rank import Hit
 from memories.recall import Recalled

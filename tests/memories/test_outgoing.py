@@ -12,7 +12,7 @@ from django.test import Client
 from icm_site import command_line, conf, mcp_tools
 from icm_site.hooks import notes
 from memories import injection, outgoing, snapshot, wake_up
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory
 from tests.factories import AGENT, make_memory, perform
 

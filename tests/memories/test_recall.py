@@ -7,8 +7,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import embedding, recall, store
+from memories import embedding, matrices, recall, search, store
 from memories.models import Memory, MemoryUsage
+from memories.word_matrix import MatrixWords
 from tests.factories import CALLER, FakeEmbedder, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -309,3 +310,10 @@ def test_a_failing_model_leaves_the_words(
 
     monkeypatch.setattr(model, "embed_query", fail)
     assert found("Postgres") == ["Our database is Postgres."]
+
+
+def test_the_words_are_kept_from_the_second_question_on() -> None:
+    assert matrices.words() is search.INDEX
+    kept = matrices.words()
+    assert isinstance(kept, MatrixWords)
+    assert matrices.words() is kept

@@ -10,6 +10,7 @@ import pytest
 
 from memories import (
     approximate,
+    driver,
     embedding,
     fts_schema,
     matrices,
@@ -206,7 +207,7 @@ def test_a_task_keeps_vectors_and_a_purge_erases_them(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(vector_files, "LEAST", 2)
     # The log's stamp goes with the rows of all tables after a test of this kind.
-    matrices.raw_connection().execute(fts_schema.STAMP)
+    driver.raw_connection().execute(fts_schema.STAMP)
     rows = [make_memory(f"The port of service {n} is 80{n}.") for n in range(3)]
     embedding.embed_memories(rows, embedding.database_embedder())
     assert tasks.keep_vectors() == 3

@@ -10,7 +10,7 @@ import pytest
 
 from icm_site.text import token_cost
 from memories import fence, snapshot, wake_up
-from memories.matrices import raw_connection
+from memories.driver import raw_connection
 from memories.models import Memory, MemoryUsage
 from tests.factories import make_memory
 

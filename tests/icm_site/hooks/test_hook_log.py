@@ -12,8 +12,8 @@ import pytest
 from icm_site.errors import InvalidInput
 from icm_site.hooks import bookkeeping, memory
 from memories import hook_log, pausing
+from memories.driver import raw_connection
 from memories.hook_log import Event
-from memories.matrices import raw_connection
 from memories.models import HookEvent
 from tests.conftest import Run
 from tests.icm_site.hooks.hooking import Hooks, sample
