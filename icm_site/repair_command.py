@@ -10,7 +10,7 @@ from pathlib import Path
 
 from icm_site import conf, rebuilding
 from icm_site.arguments import Parser
-from icm_site.errors import NotFound, ReadOnly, Unavailable
+from icm_site.errors import InvalidInput, NotFound, ReadOnly, Unavailable
 from icm_site.resident import command as resident
 from icm_site.sqlite import backup, failures, identity, replacing, salvage
 from icm_site.sqlite.address import uri
@@ -35,6 +35,8 @@ def main(arguments: Sequence[str]) -> int:
     database = config.database_path.resolve()
     if not database.exists():
         raise NotFound(f"There is no database {database}.")
+    if not database.is_file():
+        raise InvalidInput(identity.NO_FILE.format(path=database))
     if config.read_only and not given.dry_run:
         raise ReadOnly("The database is open for reading alone.")
     state = identity.inspect(database)

@@ -15,6 +15,7 @@ from icm_site.sqlite.failures import DAMAGE, explain
 
 APPLICATION_ID = 0x49434D31  # "ICM1"
 SCHEMA_VERSION = 1
+NO_FILE = "{path} is no file that could be a database, but a folder, device or pipe."
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _PATIENCE = 1.0
@@ -74,6 +75,9 @@ def refuse(
     A file of a newer version may be read; with `writing` it is a Conflict too.
     """
     if state.kind == "not a database":
+        place = Path(path)
+        if place.exists() and not place.is_file():
+            raise InvalidInput(NO_FILE.format(path=path))
         raise InvalidInput(
             f"{path} is not a database. If it was one, `icm restore latest` puts the "
             "newest copy in its place."

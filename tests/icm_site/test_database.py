@@ -400,3 +400,19 @@ def test_the_signing_key_is_kept_or_else_serves_one_process(
     monkeypatch.setenv("XDG_DATA_HOME", str(blocked))
     assert len(secret_key()) > 40 and secret_key() != kept
     assert settings.SECRET_KEY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+@pytest.mark.parametrize("command", ["stats", "repair", "backup"])
+def test_what_is_no_file_is_told_at_once(
+    kind: str, command: str, icm: Icm, tmp_path: Path
+) -> None:
+    place = tmp_path / "place"
+    os.mkfifo(place) if kind == "pipe" else place.mkdir()
+    done = icm(command, ICM_DB=str(place))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"Error: {place} is no file that could be a database, but a folder, device "
+        "or pipe.\n"
+    )
