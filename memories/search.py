@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from memories import lending, periods, rank, relevance
-from memories.arms import Search, Vectors, attempt, substring_arm
+from memories.arms import Search, Vectors, substring_arm
 from memories.collapse import collapse
 from memories.rank import Arms, Hit
 from memories.scope import EVERYTHING, Connection, Scope, topics_matching
@@ -115,9 +114,8 @@ def _judge(
 
 
 def _fallback(connection: Connection, query: str, scope: Scope) -> list[Hit]:
-    ask = partial(substring_arm, connection, query, scope=scope)
-    nothing: dict[int, float] = {}
-    found = attempt("substring", ask, nothing)
+    # The last arm: if it fails as well, nothing found would mean nothing there.
+    found = substring_arm(connection, query, scope=scope)
     places = {memory_id: place for place, memory_id in enumerate(found, 1)}
     lives = _lives(found, read_rows(connection, found, scope))
     return [
