@@ -106,10 +106,14 @@ def _migrate_alone(path: Path) -> None:
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan and executor.loader.applied_migrations:
         backup.backup(path, backup.default_target(path, datetime.now(UTC)))
+    with connection.cursor() as cursor:
+        # Before, so that no earlier program opens the file for writing meanwhile.
+        cursor.execute(f"PRAGMA user_version = {identity.SCHEMA_VERSION:d}")
     if plan:
         call_command("migrate", verbosity=0, interactive=False)
+    else:  # killed behind the last migration, before the indexes were made again
+        _bring_in_step()
     with connection.cursor() as cursor:
-        cursor.execute(f"PRAGMA user_version = {identity.SCHEMA_VERSION:d}")
         cursor.execute(
             "INSERT OR IGNORE INTO icm_metadata(key, value) VALUES (%s, %s)",
             [APPLIED + fingerprint(), datetime.now(UTC).isoformat()],

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def rebuild(*, mend: bool = False) -> None:
-    """Open the database normally and make every index anew.
+    """Open the database normally and make every index anew, and the words in them.
 
     With `mend` also the ordinary ones, and bookkeeping of memories that lack it.
     Raises what opening the database raises.
@@ -18,7 +18,7 @@ def rebuild(*, mend: bool = False) -> None:
     django.setup()
     from django.db import connection
 
-    from icm_site import database
+    from icm_site import database, text_index
     from memories import indexes, usage_rows
 
     database.ready()
@@ -28,8 +28,10 @@ def rebuild(*, mend: bool = False) -> None:
         with connection.cursor() as cursor:
             cursor.execute("REINDEX")
     indexes.rebuild()
+    text_index.renew(indexes.TABLE, indexes.COLUMNS)
     for index in database.TEXT_INDEXES:
         index.rebuild()
+        text_index.renew(index.table, index.columns)
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()

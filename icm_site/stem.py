@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from icm_site.irregular import BASES
+
 # Words keep their first letters only: the one stemmer that serves every inflected
 # language without knowing which it is. Endings of English go before, so that "caching"
 # becomes "cache" and not "cachin". Measured (docs/how-search-works.md).
@@ -22,10 +24,23 @@ _PAST = re.compile("(.*[aeiouy].*)(?:ed|ing)$")
 def stem(word: str) -> str:
     """A normalised word in the form that the text index holds.
 
-    Letters of Latin script: endings of English inflection go (steps 1 and 5 of Porter,
-    "An algorithm for suffix stripping", 1980), then the first 6 letters stay; 5 of
-    other scripts. "caching" and "caches" become "cach", "Häuser" stays "hauser".
+    Letters of Latin script: an irregular English form becomes its base ("took",
+    "take"), endings of English inflection go (steps 1 and 5 of Porter, "An algorithm
+    for suffix stripping", 1980), then the first 6 letters stay; 5 of other scripts.
+    "caching" and "caches" become "cach", "Häuser" stays "hauser".
+
+    The index columns of every row hold this form: another one needs a migration, as
+    memories/migrations/0009_irregular.py is one.
     """
+    return _by_ending(BASES.get(word, word))
+
+
+def irregular_by_ending() -> frozenset[str]:
+    """What the irregular forms were in the index before they became their bases."""
+    return frozenset(map(_by_ending, BASES))
+
+
+def _by_ending(word: str) -> str:
     if len(word) <= 2 or not (word.isascii() and word.isalpha()):
         return first_letters(word)
     # The endings of a longer word lie beyond the letters that stay.

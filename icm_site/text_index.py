@@ -10,6 +10,12 @@ from typing import Any
 from django.db import connection, transaction
 
 from icm_site.sqlite.capabilities import capabilities
+from icm_site.text import index_text
+
+# Texts are up to 64 kB, and a batch of them is in memory.
+BATCH = 500
+# Columns of JSON that hold lists of words.
+LISTS = frozenset({"keywords", "labels"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +166,60 @@ GROUP BY word.key
                 [self.table, f"{self.table}%"],
             )
             return {row[0] for row in cursor.fetchall()}
+
+
+def renew(
+    table: str, columns: Sequence[str], *, holding: frozenset[str] | None = None
+) -> int:
+    """Make index columns anew from their texts; returns how many rows were not right.
+
+    The text of `topic_index` is in `topic`. With `holding` only rows that hold one of
+    these index words are looked at. Each batch is a transaction of its own, so that
+    others can write in between.
+    """
+    texts = ", ".join(_text_of(name.removesuffix("_index")) for name in columns)
+    reading = (
+        f"SELECT id, {texts}, {', '.join(columns)} FROM {table} AS t "
+        f"WHERE id > %s ORDER BY id LIMIT {BATCH}"
+    )
+    renewed, last = 0, 0
+    while True:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(reading, [last])
+            rows = cursor.fetchall()
+            renewed += _renew(cursor, table, columns, rows, holding)
+        if len(rows) < BATCH:
+            return renewed
+        last = rows[-1][0]
+
+
+def _text_of(name: str) -> str:
+    if name not in LISTS:
+        return f"t.{name}"
+    return (
+        f"(SELECT coalesce(group_concat(value, ' '), '') FROM json_each(t.{name})) "
+        f"AS {name}"
+    )
+
+
+def _renew(
+    cursor: Any,
+    table: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    holding: frozenset[str] | None,
+) -> int:
+    half = len(columns) + 1
+    changed = []
+    for row in rows:
+        if holding and holding.isdisjoint(" ".join(row[half:]).split()):
+            continue
+        words = tuple(map(index_text, row[1:half]))
+        if words != row[half:]:
+            changed.append((*words, row[0]))
+    fields = ", ".join(f"{name} = %s" for name in columns)
+    cursor.executemany(f"UPDATE {table} SET {fields} WHERE id = %s", changed)
+    return len(changed)
 
 
 def _run(statements: Sequence[str]) -> None:

@@ -12,6 +12,8 @@ from memories import fts_schema
 from memories.models import Metadata
 
 SIZE = 384
+TABLE = "memories"
+COLUMNS = ("topic_index", "summary_index", "keywords_index")
 
 # The vectors of searchable memories, of the database's own model, follow the base
 # tables by triggers as the text index does. A build without vec0 drops the triggers,

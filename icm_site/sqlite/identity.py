@@ -14,7 +14,8 @@ from icm_site.sqlite.address import uri
 from icm_site.sqlite.failures import DAMAGE, explain
 
 APPLICATION_ID = 0x49434D31  # "ICM1"
-SCHEMA_VERSION = 1
+# 2: words are stored in a form that an earlier program neither makes nor asks for.
+SCHEMA_VERSION = 2
 NO_FILE = "{path} is no file that could be a database, but a folder, device or pipe."
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100

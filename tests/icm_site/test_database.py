@@ -416,3 +416,20 @@ def test_what_is_no_file_is_told_at_once(
         f"Error: {place} is no file that could be a database, but a folder, device "
         "or pipe.\n"
     )
+
+
+@pytest.mark.slow
+def test_what_a_killed_migration_left_undone_is_done_by_the_next_command(
+    icm: Icm, tmp_path: Path
+) -> None:
+    assert icm("topics").returncode == 0
+    triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+    with closing(sqlite3.connect(tmp_path / "icm.sqlite3")) as raw, raw:
+        before = raw.execute(triggers).fetchall()
+        # As after the last migration and before what follows it.
+        for (name,) in before:
+            raw.execute(f"DROP TRIGGER {name}")
+        raw.execute("DELETE FROM icm_metadata WHERE key LIKE 'migrations:%'")
+    assert before and icm("topics").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "icm.sqlite3")) as raw:
+        assert raw.execute(triggers).fetchall() == before

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from icm_site import text
+from icm_site.irregular import BASES
 from icm_site.stem import stem
 from memories.fts_schema import TOKENIZER
 
@@ -84,10 +85,37 @@ def test_the_index_holds_the_words_of_the_query(stored: str, query: str) -> None
         "deploy deploys deployed deploying",
         "id ids",
         "configure configuration",
+        "take takes took taken taking",
+        "buy buys bought",
+        "child children",
+        "index indexes indices",
+        "rewrite rewrote rewritten",
     ],
 )
 def test_forms_of_an_english_word_are_one_word(forms: str) -> None:
     assert len({stem(form) for form in forms.split()}) == 1
+
+
+def test_an_irregular_form_is_found_by_its_base_and_finds_it() -> None:
+    assert text.index_text("The children took two mice.") == "the child take two mous"
+    assert text.search_words("Who has taken the mouse?") == ["take", "mous"]
+    assert text.index_text("lastBoughtAt") == "lastbo last bui at 0lastboughtat"
+
+
+def test_irregular_forms_have_one_base_that_is_none_itself() -> None:
+    assert not set(BASES) & set(BASES.values())
+    ambiguous = "left found saw rose bore lay ground wound bound bit shot led lives"
+    assert not set(BASES) & set(ambiguous.split())
+
+
+def test_what_tells_texts_apart_knows_nothing_of_irregular_forms() -> None:
+    took, take = (
+        text.summary_hash("t", f"Ann {word} it.") for word in ("took", "take")
+    )
+    assert took != take
+    assert text.word_set("It took") == {"it", "took"}
+    assert text.normalise("Took") == "took"
+    assert text.plain_words("took") == ["took"]
 
 
 def test_words_that_only_look_like_forms_stay_apart() -> None:
