@@ -23,6 +23,7 @@ CREATE TABLE memories(
     agent_session TEXT DEFAULT '',
     topic_index TEXT, summary_index TEXT, keywords_index TEXT DEFAULT '');
 CREATE TABLE icm_metadata(key TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE memory_usage(memory_id INTEGER PRIMARY KEY, weight REAL);
 """
 VOCABULARY = """
 proxy port staging database cache caching deploy deployed getUserById max_retries UTF-8
@@ -264,7 +265,6 @@ def test_numbers_of_a_block_are_seven_bits_a_byte(
 def test_no_text_index_is_no_warning(
     raw: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    raw.executescript(TABLES_OF_USAGE)
     for statement in fts_schema.DROP[len(fts_schema.DROP_TRIGGERS) :]:
         raw.execute(statement)
     with caplog.at_level(logging.INFO):
@@ -272,8 +272,3 @@ def test_no_text_index_is_no_warning(
             hits = search.find(raw, "proxy", limit=5, words=source)
             assert {hit.decided for hit in hits} == {"substring"}
     assert not caplog.records
-
-
-TABLES_OF_USAGE = """
-CREATE TABLE memory_usage(memory_id INTEGER PRIMARY KEY, weight REAL);
-"""
