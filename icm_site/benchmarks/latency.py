@@ -112,7 +112,15 @@ def users(count: int, *, model: bool) -> Iterator[list[User]]:
 
 def hook(user: User, verb: str) -> Callable[[str], float]:
     """A hook of this verb, as a way."""
-    return lambda text: user.hook(text, verb)
+
+    def run(text: str) -> float:
+        spent = user.hook(text, verb)
+        if verb in LEARNING:
+            # What it starts to learn from the session is not to disturb the next way.
+            time.sleep(0.5)
+        return spent
+
+    return run
 
 
 def ways(known: Sequence[User]) -> dict[str, Callable[[str], float]]:
@@ -137,6 +145,7 @@ def ways(known: Sequence[User]) -> dict[str, Callable[[str], float]]:
     }
 
 
+LEARNING = ("compact", "end")
 SLOW = ("icm recall, no resident", "icm serve to answer, no resident")
 
 
