@@ -135,7 +135,7 @@ def _operations() -> Parser:
     from django.apps import apps
 
     if not apps.ready:
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
         django.setup()
     from icm_site.command_line import parser
     from icm_site.registry import COMMANDS

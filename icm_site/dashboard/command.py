@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         import django
 
         # Not a default: a shell may name the settings of another project.
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
         django.setup()
         from icm_site import database
         from icm_site.dashboard.app import Dashboard

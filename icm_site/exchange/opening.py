@@ -15,7 +15,7 @@ def database_open() -> Iterator[None]:
 
     if not apps.ready:
         # Not a default: a shell may name the settings of another project.
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
         django.setup()
     from icm_site import database
 

@@ -119,7 +119,7 @@ def main() -> int:
     cwd = job.get("cwd") or os.sep
     config = _configuration(cwd)
     conf.use(config)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
     from filelock import FileLock
 
     # One at a time: each loads what the work needs, and maybe a model, once it is due.
