@@ -77,13 +77,13 @@ class Backup:
     """Copies of the database that are made by themselves."""
 
     every: float = key(
-        1.0,
+        1,
         "Days after which a changed database is copied beside itself; 0: never.",
         low=0.0,
         below=1e6,
     )
     keep: float = key(
-        5.0, "How many of these copies are kept; 0: all.", low=0.0, below=1e6
+        5, "How many of these copies are kept; 0: all.", low=0.0, below=1e6
     )
 
 
@@ -110,10 +110,10 @@ class Recall:
 
     enabled: bool = key(True, "Let the prompt hook bring memories by itself.")
     limit: float = key(
-        5.0, "The most memories that a prompt brings.", low=1.0, below=51.0
+        5, "The most memories that a prompt brings.", low=1.0, below=51.0
     )
     max_tokens: float = key(
-        500.0, "Tokens of what a prompt or a failure brings.", low=0.0, below=2001.0
+        500, "Tokens of what a prompt or a failure brings.", low=0.0, below=2001.0
     )
 
 
@@ -122,7 +122,7 @@ class Wakeup:
     """What hooks bring at the start of a session."""
 
     max_tokens: float = key(
-        500.0, "Tokens of what the start of a session brings.", low=0.0, below=2001.0
+        500, "Tokens of what the start of a session brings.", low=0.0, below=2001.0
     )
     include_preferences: bool = key(True, "Bring the person's preferences with it.")
 
@@ -132,10 +132,10 @@ class Hooks:
     """Hooks in agents' programs."""
 
     session_tokens: float = key(
-        2000.0, "Tokens that hooks bring in one session.", low=0.0, below=1e6
+        2000, "Tokens that hooks bring in one session.", low=0.0, below=1e6
     )
     keep_days: float = key(
-        90.0, "Days that runs of hooks are kept; 0: for ever.", low=0.0, below=1e6
+        90, "Days that runs of hooks are kept; 0: for ever.", low=0.0, below=1e6
     )
 
 
@@ -148,10 +148,10 @@ class Extraction:
         2.0, "Points from which a sentence is a fact.", low=0.0, below=100.0
     )
     max_facts: float = key(
-        20.0, "The most facts that are taken from one text.", low=1.0, below=1000.0
+        20, "The most facts that are taken from one text.", low=1.0, below=1000.0
     )
     extract_every: float = key(
-        3.0,
+        3,
         "Tool calls after which hooks read the output of one.",
         low=1.0,
         below=1000.0,
@@ -200,7 +200,7 @@ class Web:
         False, "Let programs of this machine read over HTTP without a token."
     )
     requests_per_minute: float = key(
-        1200.0,
+        1200,
         "Requests that one token or login may make in a minute; 0: no limit.",
         low=0.0,
         below=1e6,
@@ -213,7 +213,7 @@ class Resident:
 
     enabled: bool = key(True, "Keep a process ready that answers at once.")
     idle_minutes: float = key(
-        30.0,
+        30,
         "Minutes without a request after which it ends; 0: never.",
         low=0.0,
         below=1e6,
@@ -345,11 +345,12 @@ def _expect(right: bool, value: Any, wanted: str) -> Any:
     return value
 
 
-def _number(entry: Key, value: Any) -> float:
-    wanted = f"a number from {entry.low} to below {entry.below}"
+def _number(entry: Key, value: Any) -> Any:
+    """The number as it is written: what counts has no fraction to show."""
+    wanted = f"a number from {entry.low:.15g} to below {entry.below:.15g}"
     _expect(isinstance(value, int | float) and not isinstance(value, bool), 0, wanted)
     assert entry.low is not None and entry.below is not None
-    return float(_expect(entry.low <= value < entry.below, value, wanted))
+    return _expect(entry.low <= value < entry.below, value, wanted)
 
 
 def _patterns(value: Any) -> tuple[str, ...]:

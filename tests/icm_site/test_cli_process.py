@@ -107,6 +107,7 @@ def test_config_shows_every_key_with_its_value_and_makes_no_database(
     for name in KEYS:
         assert f"\n{name} = " in shown.stdout
     assert "embeddings.enabled = false" in shown.stdout
+    assert "\nrecall.limit = 5 " in shown.stdout  # what counts is shown whole
     file.parent.mkdir(parents=True)
     file.write_text('[embedings]\nmodel = "x"\n[memory]\ndecay_rate = 0.9\n')
     shown = icm("config", "-f", "json")
