@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from icm_site.operation import Params, Result
 from memoirs.relations import NAMES
-from memories.schemas import MemoryRecord
+from memories.schemas import Identifiers, MemoryRecord
 
 
 def _split(value: object) -> object:
@@ -27,7 +27,6 @@ Given = Annotated[str | None, BeforeValidator(_given)]
 Labels = Annotated[
     list[str], BeforeValidator(_split), WithJsonSchema({"type": "string"})
 ]
-Ids = Annotated[list[str], BeforeValidator(_split)]
 
 _LABELS = "namespace:value, comma-separated"
 _SOURCES = "Memories it rests on"
@@ -66,14 +65,14 @@ class AddConceptParams(Keeping):
     name: str = Field(description="Its name, unique there")
     definition: str = Field(description="What it is, in 1-3 sentences")
     labels: Labels = Field(default_factory=list, description=_LABELS)
-    source_memory_ids: Ids = Field(default_factory=list, description=_SOURCES)
+    source_memory_ids: Identifiers = Field(default_factory=list, description=_SOURCES)
 
 
 class RefineParams(Keeping):
     memoir: str
     name: str = Field(description="The concept")
     definition: str = Field(description="The whole new definition")
-    source_memory_ids: Ids = Field(default_factory=list, description=_SOURCES)
+    source_memory_ids: Identifiers = Field(default_factory=list, description=_SOURCES)
 
 
 class UpdateConceptParams(Keeping):

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from icm_site.operation import Params, Result
-from memories.schemas import Identifier, MemoryRecord
+from memories.schemas import Identifier, Identifiers, MemoryRecord
 
 
 class SuggestionListParams(Params):
@@ -111,7 +111,7 @@ class ConsolidateParams(Params):
     summary: str | None = Field(
         None, description="The text that takes their place; without it they are joined"
     )
-    ids: list[str] = Field(
+    ids: Identifiers = Field(
         default_factory=list, description="Merge only these memories of the topic"
     )
     keep_originals: bool = Field(False, description="Leave the originals in sight")

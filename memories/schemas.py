@@ -19,11 +19,11 @@ Level = Annotated[
 
 
 def _words(value: object) -> object:
-    """Keywords as a list, also from a comma list or a list that is written as JSON."""
+    """A list, also from a comma list or a list that is written as JSON."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
-        # Not a list after all: a keyword may begin like one.
+        # Not a list after all: a word may begin like one.
         with suppress(ValueError, RecursionError):
             return json.loads(value)
     return value.split(",")
@@ -31,6 +31,7 @@ def _words(value: object) -> object:
 
 Keywords = Annotated[list[str], BeforeValidator(_words)]
 Identifier = Annotated[str, StringConstraints(strip_whitespace=True)]
+Identifiers = Annotated[list[Identifier], BeforeValidator(_words)]
 
 
 class StoreParams(Params):

@@ -2,9 +2,10 @@
 
 import re
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
+from pydantic import TypeAdapter
 
 from icm_site import cli
 from icm_site.command_line import _plain
@@ -229,6 +230,32 @@ def test_every_choice_of_a_literal_is_accepted(run: Run) -> None:
                 assert "input should be" not in outcome.err
                 tried += 1
     assert tried > 10
+
+
+def test_every_list_is_given_with_commas(run: Run) -> None:
+    lists = [
+        (words, name, info)
+        for words, (operation, shown) in COMMANDS.items()
+        for name, info in operation.params.model_fields.items()
+        if get_origin(_plain(info.annotation)) is list and name not in shown.hidden
+    ]
+    assert len(lists) > 5
+    for words, name, info in lists:
+        kind = TypeAdapter(Annotated[info.annotation, name, *info.metadata])
+        assert kind.validate_python("a:b,c:d") == ["a:b", "c:d"], (words, name)
+
+
+def test_some_memories_of_a_topic_are_consolidated_by_their_ids(run: Run) -> None:
+    first, second, third = (
+        make_memory(text, topic="t") for text in ("Port 1.", "Port 2.", "A lamp.")
+    )
+    ids = f"{first.ulid}, {second.ulid.lower()}"
+    done = run("consolidate", "-t", "t", "-s", "Two ports.", "--ids", ids)
+    assert done.code == 0, done.err
+    assert done.out.startswith("Consolidated 2 memories from 't' into 1")
+    third.refresh_from_db()
+    assert third.state == "live"
+    assert_sentence(run("consolidate", "-t", "t", "-s", "x", "--ids", UNKNOWN), 1)
 
 
 def literal(kind: Any) -> tuple[str, ...]:
