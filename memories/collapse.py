@@ -2,12 +2,21 @@
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
-from icm_site import text
+from icm_site import later, text
 from memories.rank import Hit
 
 DUPLICATE_JACCARD = 0.6
 COMPARED_CHARS = 2000
+# Content words that one of two texts may have more: "the API (server) uses port 8080".
+MOST_OWN_WORDS = 1
+# Options, what has separators inside, and what changes case inside.
+_NAME = later.pattern(
+    r"(?<![A-Za-z0-9_-])--?[A-Za-z][A-Za-z0-9_-]*+"
+    r"|(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._/:@\\]++[A-Za-z0-9]++)++"
+    r"|(?<![A-Za-z0-9])[A-Za-z0-9]*?[a-z0-9][A-Z][A-Za-z0-9]*+"
+)
 
 _NEGATION_WORDS = """
 no not never none nothing neither nor without cannot don doesn didn isn aren wasn
@@ -17,19 +26,44 @@ ne pas jamais sans aucun nicht kein keine nie ohne non mai senza nunca sin
 _NEGATIONS = text.word_set(_NEGATION_WORDS)
 
 
-def is_near_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two sets of words say the same: Jaccard > 0.6 and no contradiction.
+class Said(NamedTuple):
+    """What is compared of a text; words are cut to their first letters, names not."""
+
+    words: frozenset[str]
+    names: frozenset[str]
+    plain: str
+
+
+# The same memories come up again and again.
+@lru_cache(maxsize=2048)
+def said(summary: str) -> Said:
+    """What a text says, as far as it is compared."""
+    names = frozenset(name.lower() for name in _NAME.findall(summary))
+    return Said(text.word_set(summary), names, summary.lower())
+
+
+def is_near_duplicate(one: Said, other: Said) -> bool:
+    """Whether two texts say the same: Jaccard > 0.6 of their words, no contradiction.
 
     Texts stay apart that differ in a word with a digit (number, version, date), in a
-    negation, or where each has a content word in place of the other's: a changed
-    value looks like that.
+    negation, in a name (option, path, identifier), or where each has a content word in
+    place of the other's: a changed value looks like that. So do those of which one has
+    more than one content word more: whoever sees the other does not know of it.
     """
-    common = len(one & other)
-    if common <= DUPLICATE_JACCARD * (len(one) + len(other) - common):
+    common = len(one.words & other.words)
+    if common <= DUPLICATE_JACCARD * (len(one.words) + len(other.words) - common):
         return False
-    if any(_decides(word) for word in one ^ other):
+    if any(_decides(word) for word in one.words ^ other.words):
         return False
-    return not (_own_words(one, other) and _own_words(other, one))
+    if not (_holds(one, other.names) and _holds(other, one.names)):
+        return False
+    own = _own_words(one.words, other.words), _own_words(other.words, one.words)
+    return not all(own) and max(map(len, own)) <= MOST_OWN_WORDS
+
+
+def _holds(one: Said, names: frozenset[str]) -> bool:
+    """Whether a text has all these names, in upper or lower case."""
+    return all(name in one.plain for name in names - one.names)
 
 
 def _decides(word: str) -> bool:
@@ -53,19 +87,21 @@ def collapse(
     `texts` gives topic and summary of a memory id; it is asked only as far as needed.
     In different topics only the same words are a duplicate.
     """
-    kept: list[tuple[Hit, str, frozenset[str]]] = []
+    kept: list[tuple[Hit, str, Said]] = []
     folded: dict[int, list[int]] = {}
     for hit in hits:
         if len(kept) == limit:
             break
         topic, summary = texts(hit.memory_id)
-        words = _words(summary[:COMPARED_CHARS])
-        for other, place, seen in kept if words else ():
-            if words == seen or (place == topic and is_near_duplicate(words, seen)):
+        new = said(summary[:COMPARED_CHARS])
+        for other, place, seen in kept if new.words else ():
+            if _is_equal(new, seen) or (
+                place == topic and is_near_duplicate(new, seen)
+            ):
                 folded.setdefault(other.memory_id, []).append(hit.memory_id)
                 break
         else:
-            kept.append((hit, topic, words))
+            kept.append((hit, topic, new))
     return [
         hit._replace(collapsed=tuple(folded[hit.memory_id]))
         if hit.memory_id in folded
@@ -74,5 +110,5 @@ def collapse(
     ]
 
 
-# The same memories come up again and again.
-_words = lru_cache(maxsize=2048)(text.word_set)
+def _is_equal(one: Said, other: Said) -> bool:
+    return (one.words, one.names) == (other.words, other.names)

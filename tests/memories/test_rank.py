@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from icm_site import text
 from memories import lending, rank
-from memories.collapse import collapse, is_near_duplicate
+from memories.collapse import collapse, is_near_duplicate, said
 from memories.rank import Arms, Hit, Neighbours, WordHits
 
 
@@ -137,12 +136,28 @@ def test_a_session_that_holds_more_of_the_question_raises_what_it_has() -> None:
         ("Tested on each push to main", "It is tested on each push to main", True),
         ("Alpha beta gamma", "Delta epsilon zeta", False),
         ("", "", False),
+        ("Show the log of a branch: git log", "Show the log: git log --all", False),
+        ("Sync the files with rsync -a", "Sync the files with rsync -n", False),
+        ("Limits are set in core/limits.py", "Limits are set in api/limits.py", False),
+        ("UserServiceMock is slow to load", "UserServiceTest is slow to load", False),
+        ("Releases are built by GitHub", "The releases are built by Github", True),
+        ("Backups run each night", "Backups run each night with encryption off", False),
+        (
+            "Backups of the shop database run each night at the office",
+            "Backups of the shop database run each night at the office by hand, twice",
+            False,
+        ),
+        (
+            "Backups of the shop database run each night at the office",
+            "The backup of the shop's database runs each night at the main office",
+            True,
+        ),
     ],
 )
 def test_near_duplicates_say_the_same(one: str, other: str, same: bool) -> None:
-    words = text.word_set(one), text.word_set(other)
-    assert is_near_duplicate(*words) is same
-    assert is_near_duplicate(*reversed(words)) is same
+    both = said(one), said(other)
+    assert is_near_duplicate(*both) is same
+    assert is_near_duplicate(*reversed(both)) is same
 
 
 def test_near_duplicates_fold_into_the_better_hit_before_the_cut() -> None:
@@ -157,6 +172,12 @@ def test_near_duplicates_fold_into_the_better_hit_before_the_cut() -> None:
     kept = collapse(hits, texts.__getitem__, 3)
     assert [hit.memory_id for hit in kept] == [1, 3, 5]
     assert kept[0].collapsed == (2, 4)
+
+
+def test_equal_words_with_another_name_do_not_fold_across_topics() -> None:
+    texts = {1: ("t", "loadUserNames is slow"), 2: ("u", "loadUserNotes is slow")}
+    kept = collapse([Hit(1, 0.9), Hit(2, 0.8)], texts.__getitem__, 5)
+    assert [hit.memory_id for hit in kept] == [1, 2]
 
 
 @pytest.mark.parametrize(
