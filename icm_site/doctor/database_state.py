@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from icm_site.doctor import lock_state
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
 from icm_site.sqlite import backup, failures, identity
 from icm_site.sqlite.address import uri
 
 PATIENCE = 5.0
-LARGE_LOG = 64 << 20
 SEARCHABLE = "('live', 'superseded')"
 INDEXES = "icm doctor --rebuild-indexes"
 # What is searchable and not in the text index, and the other way round. The sizes of
@@ -83,13 +83,7 @@ def _file(path: Path) -> Iterator[Finding]:
             yield wrong("database", text, f"chmod 600 '{path}'")
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         yield wrong("database", f"{path} or its folder may not be written")
-    log = Path(f"{path}-wal")
-    if log.exists() and log.stat().st_size > LARGE_LOG:
-        size = log.stat().st_size >> 20
-        text = (
-            f"its log has {size} MB: a process reads an old state, or none could tidy"
-        )
-        yield note("database", text, "icm resident stop")
+    yield from lock_state.examine(path)
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
