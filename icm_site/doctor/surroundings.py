@@ -45,7 +45,7 @@ def model(database: Path) -> Iterator[Finding]:
     stored = recorded(database, "embedding_model")
     if stored and stored != name and not embedder.configured_as_auto():
         text = f"the vectors are of {stored}, the configuration names {name}"
-        yield wrong("model", text, "icm embed --force")
+        yield wrong("model", text, "icm embed --migrate")
 
 
 def recorded(database: Path, key: str) -> str:

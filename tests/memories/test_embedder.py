@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,6 +169,56 @@ class TestMissingModels:
         with pytest.raises(Unavailable, match="no/such-model") as caught:
             embedder.load("no/such-model")
         assert "\n" not in caught.value.message
+
+
+class TestAnotherModel:
+    """A model that fastembed would run; what reaches it is kept."""
+
+    @pytest.fixture
+    def runtime(self, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+        class Runtime:
+            size, given = 64, list[str]()
+
+            def __init__(self, name: str, **options: object) -> None:
+                assert options["local_files_only"]
+
+            def embed(self, texts: list[str], **_: object) -> list[list[float]]:
+                self.given += texts
+                return [[2.0] * self.size for _ in texts]
+
+        monkeypatch.setattr("fastembed.TextEmbedding", Runtime)
+        monkeypatch.setattr(embedder, "register_extra_models", lambda _: None)
+        return Runtime
+
+    @pytest.mark.parametrize(
+        ("name", "query", "passage"),
+        [
+            ("intfloat/multilingual-e5-large", "query: ", "passage: "),
+            ("BAAI/bge-small-en-v1.5", "", ""),
+            ("e5-company/other-model", "", ""),
+        ],
+    )
+    def test_only_an_e5_model_is_told_queries_from_texts(
+        self, runtime: type[Any], name: str, query: str, passage: str
+    ) -> None:
+        model = embedder.load(name)
+        model.embed_query("port?")
+        vectors = model.embed_texts(["port 1", "port 2"])
+        texts = [f"{query}port?", f"{passage}port 1", f"{passage}port 2"]
+        assert runtime.given[1:] == texts  # behind the probe of its size
+        assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+
+    @pytest.mark.parametrize("size", [32, 63, 4097, 10_000])
+    def test_a_size_that_is_too_small_or_too_large_is_refused(
+        self, runtime: type[Any], size: int
+    ) -> None:
+        runtime.size = size
+        with pytest.raises(InvalidInput, match=f"{size} dimensions; 64 to 4096 are"):
+            embedder.load("BAAI/bge-small-en-v1.5")
+
+    def test_the_size_is_that_of_the_vectors(self, runtime: type[Any]) -> None:
+        runtime.size = 4096
+        assert embedder.load("BAAI/bge-small-en-v1.5").dimensions == 4096
 
 
 class TestModels:

@@ -136,6 +136,21 @@ def test_a_configuration_that_cannot_be_read_is_a_finding(
     assert bad["subject"] == "config" and str(file) in bad["text"]
 
 
+def test_vectors_of_another_model_are_told_with_what_replaces_them(
+    doctor: Doctor, database: Path, tmp_path: Path
+) -> None:
+    name = (
+        "INSERT INTO icm_metadata(key, value) VALUES ('embedding_model', 'one/model')"
+    )
+    edit(database, name)
+    file = tmp_path / "config.toml"
+    file.write_text('[embeddings]\nmodel = "other/model"\n')
+    bad = wrong(doctor(ICM_CONFIG=str(file), ICM_NO_EMBEDDINGS="0"))
+    (told,) = [row for row in bad if "vectors are of one/model" in row["text"]]
+    # `embed --force` would make them anew with the model that they have.
+    assert told["remedy"] == "icm embed --migrate"
+
+
 def test_data_of_the_other_program_and_a_pause_are_mentioned(
     doctor: Doctor, environment: dict[str, str], database: Path
 ) -> None:
