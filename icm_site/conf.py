@@ -38,6 +38,7 @@ from icm_site.conf_keys import (
 )
 from icm_site.errors import InvalidInput, Unavailable
 
+FILE_LIMIT = 1 << 20
 Origin = Literal["default", "file", "repository", "environment", "flag"]
 
 
@@ -219,7 +220,7 @@ def _user_file(env: Mapping[str, str], system: str) -> Path | None:
 
 def _read(file: Path | None) -> dict[str, Any] | None:
     try:
-        data = file.read_bytes() if file else None
+        data = _bytes(file) if file else None
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -237,6 +238,17 @@ def _read(file: Path | None) -> dict[str, Any] | None:
         last = data.rstrip().count(b"\n") + 1
         text = str(error).replace("at end of document", f"at line {last}, at its end")
         raise InvalidInput(f"Config file {file}: {text}.") from error
+    except RecursionError:
+        raise InvalidInput(f"Config file {file} is nested too deep.") from None
+
+
+def _bytes(file: Path) -> bytes:
+    # Not a regular file alone: a shell makes a pipe of `<(…)`.
+    with file.open("rb") as opened:
+        data = opened.read(FILE_LIMIT + 1)
+    if len(data) > FILE_LIMIT:
+        raise InvalidInput(f"Config file {file} is over {FILE_LIMIT >> 20} MiB.")
+    return data
 
 
 def _dotted(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -161,7 +161,7 @@ def trusted_roots(
     try:
         text = (data_dir(env, system=system) / _TRUST_LIST).read_text("utf-8")
         entries = json.loads(text)
-    except (OSError, ValueError, Unavailable):
+    except (OSError, ValueError, RecursionError, Unavailable):
         return ()
     if not isinstance(entries, list):
         return ()

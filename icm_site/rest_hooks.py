@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from django.http import Http404
-from rest_framework import authentication, exceptions, negotiation, permissions
+from rest_framework import (
+    authentication,
+    exceptions,
+    negotiation,
+    parsers,
+    permissions,
+)
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,6 +41,16 @@ class Authentication(authentication.BaseAuthentication):
             return auth.identify(request._request), None
         except IcmError as error:
             raise Refused(error) from error
+
+
+class Parser(parsers.JSONParser):
+    """The framework's JSON, which does not know what nests too deep for Python."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().parse(*args, **kwargs)
+        except RecursionError:
+            raise InvalidInput("the body is nested too deep") from None
 
 
 class MayWrite(permissions.BasePermission):

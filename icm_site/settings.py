@@ -155,7 +155,7 @@ REST_FRAMEWORK = {
         "icm_site.rest_renderers.MaskedJSONRenderer",
         "rest_framework.renderers.BrowsableAPIRenderer",
     ],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["icm_site.rest_hooks.Parser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "icm_site.rest_hooks.Negotiation",
     "DEFAULT_SCHEMA_CLASS": "icm_site.rest_schema.RecordSchema",
     "EXCEPTION_HANDLER": "icm_site.rest_hooks.on_error",

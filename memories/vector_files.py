@@ -104,7 +104,7 @@ class Files:
         try:
             fields = json.loads((self.folder / "state.json").read_text("utf-8"))
             known = Description(**{**fields, "mark": Mark(**fields["mark"])})
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
         mine = (VERSION, self.model, self.dimensions)
         return known if (known.version, known.model, known.dimensions) == mine else None

@@ -191,7 +191,7 @@ def _reply(out: str, *, prompt: str, seconds: float) -> Reply:
 def _object(out: str) -> dict[str, Any]:
     try:
         told = json.loads(out)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return told if isinstance(told, dict) and "result" in told else {}
 
@@ -230,7 +230,7 @@ def _ask_ollama(
         with opener.open(request, timeout=timeout) as response:
             told = json.loads(response.read())
         text = str(told["response"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unavailable(f"Ollama did not answer for {model!r}: {error}") from None
     tokens = int(_number(told.get("prompt_eval_count")))
     return Reply(

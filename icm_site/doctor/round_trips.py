@@ -45,7 +45,7 @@ def _introduced(command: tuple[str, ...]) -> str:
     for line in done.stdout.splitlines():
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "it prints what is no message"
         if isinstance(answer, dict) and answer.get("id") == 1 and "result" in answer:
             return ""

@@ -156,7 +156,7 @@ def checked(hook: Hook, line: str) -> tuple[str, str]:
         return ("answers with notes", "") if plain else ("", f"it prints {line[:80]!r}")
     try:
         found: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "", f"it prints what is no JSON: {line[:80]!r}"
     if _shape(found) != _shape(form(event, "")):
         return "", f"it prints another form than the program takes: {line[:80]!r}"

@@ -87,7 +87,7 @@ def load(folder: Path) -> Manifest:
         records = [_record(entry) for entry in body["files"]]
     except FileNotFoundError:
         return Manifest(place)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise Unavailable(
             f"{place} cannot be read; move it away, and entries are then found "
             "by their content alone"

@@ -73,7 +73,7 @@ def take(text: str, path: Path) -> str:
 def _says(text: str, wanted: Mapping[str, Any]) -> bool:
     try:
         return tomllib.loads(text) == wanted
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
 
 
@@ -149,7 +149,7 @@ def _names(line: str) -> list[str] | None:
         return None
     try:
         value: Any = tomllib.loads(f"[{found[1]}]")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None
     names = []
     while value:

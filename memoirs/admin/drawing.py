@@ -89,7 +89,7 @@ def _memoir(key: int) -> Memoir:
 def _object(body: bytes) -> dict[str, Any]:
     try:
         given = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput("the body is not JSON") from None
     if not isinstance(given, dict):
         raise InvalidInput("the body is not a JSON object")

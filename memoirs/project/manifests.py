@@ -121,7 +121,7 @@ def read(texts: Mapping[str, str]) -> dict[str, Manifest]:
         if name in texts:
             try:
                 found[name] = reader(texts[name])
-            except (ValueError, AttributeError):
+            except (ValueError, AttributeError, RecursionError):
                 found[name] = Manifest()
     return found
 

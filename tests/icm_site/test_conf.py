@@ -68,6 +68,8 @@ def test_a_key_is_read_from_the_file(
         ('[redaction]\nextra = ["("]', "redaction.extra must be a list of regular"),
         ('[redaction]\nextra = "x"', "redaction.extra must be a list of regular"),
         ("[projects]\naliases = 3", "projects.aliases must be a table of names"),
+        (f"a = {'[' * 50_000}", "is nested too deep"),
+        ("#" * (1 << 20) + "\n", "is over 1 MiB"),
         ("[projects.aliases]\na = 3", "projects.aliases must be a table of names"),
     ],
 )

@@ -451,6 +451,17 @@ def test_a_body_that_is_no_json_is_refused() -> None:
     assert (answer.status_code, list(answer.json())) == (415, ["error"])
 
 
+def test_a_body_that_nests_too_deep_is_refused() -> None:
+    path = f"/api/memories/{make_memory().ulid}/"
+    answer = Client(headers={"Authorization": f"Bearer {with_token().secret}"}).patch(
+        path, b"[" * 50_000, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"error": "the body is nested too deep"},
+    )
+
+
 def test_markup_in_a_memory_is_text_in_the_browser() -> None:
     make_memory("<script>alert(1)</script> <b>bold</b>")
     client = Client(headers={"Accept": "text/html"})

@@ -157,6 +157,7 @@ def test_two_concepts_become_one_with_the_links_of_both(
     ("body", "status", "sentence"),
     [
         ("not json", 400, "the body is not JSON"),
+        ("[" * 50_000, 400, "the body is not JSON"),
         ("[1]", 400, "not a JSON object"),
         ({"act": "nonsense"}, 400, "There is no such act"),
         ({"act": "link", "source": 5}, 400, "source must be a text"),

@@ -201,6 +201,12 @@ def test_broken_manifests_say_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["package.json", "pyproject.toml", "Cargo.toml"])
+def test_a_manifest_that_nests_too_deep_says_nothing(name: str) -> None:
+    text = "[" * 50_000 if name.endswith("json") else f"a = {'[' * 50_000}"
+    assert manifests.read({name: text}) == {name: manifests.Manifest()}
+
+
 def test_poetry_and_requirements_are_understood() -> None:
     poetry = manifests.pyproject(
         '[tool.poetry]\nname = "p"\n[tool.poetry.dependencies]\npython = "^3.11"\n'
