@@ -63,7 +63,7 @@ def make_scheduled() -> str | None:
     made = backup.scheduled(
         config.database_path,
         every=config.backup.every,
-        keep=int(config.backup.keep),
+        keep=config.backup.keep,
         now=time.time(),
     )
     return str(made) if made else None

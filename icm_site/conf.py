@@ -234,7 +234,7 @@ def _read(file: Path | None) -> dict[str, Any] | None:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInput(f"Config file {file}: line {line} is not UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of a number with thousands of digits
         last = data.rstrip().count(b"\n") + 1
         text = str(error).replace("at end of document", f"at line {last}, at its end")
         raise InvalidInput(f"Config file {file}: {text}.") from error

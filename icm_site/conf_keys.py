@@ -82,8 +82,8 @@ class Backup:
         low=0.0,
         below=1e6,
     )
-    keep: float = key(
-        5, "How many of these copies are kept; 0: all.", low=0.0, below=1e6
+    keep: int = key(
+        5, "How many of these copies are kept; 0: all.", low=0, below=1_000_000
     )
 
 
@@ -109,11 +109,9 @@ class Recall:
     """What hooks put before a prompt, and beside a failure."""
 
     enabled: bool = key(True, "Let the prompt hook bring memories by itself.")
-    limit: float = key(
-        5, "The most memories that a prompt brings.", low=1.0, below=51.0
-    )
-    max_tokens: float = key(
-        500, "Tokens of what a prompt or a failure brings.", low=0.0, below=2001.0
+    limit: int = key(5, "The most memories that a prompt brings.", low=1, below=51)
+    max_tokens: int = key(
+        500, "Tokens of what a prompt or a failure brings.", low=0, below=2001
     )
 
 
@@ -121,8 +119,8 @@ class Recall:
 class Wakeup:
     """What hooks bring at the start of a session."""
 
-    max_tokens: float = key(
-        500, "Tokens of what the start of a session brings.", low=0.0, below=2001.0
+    max_tokens: int = key(
+        500, "Tokens of what the start of a session brings.", low=0, below=2001
     )
     include_preferences: bool = key(True, "Bring the person's preferences with it.")
 
@@ -131,11 +129,11 @@ class Wakeup:
 class Hooks:
     """Hooks in agents' programs."""
 
-    session_tokens: float = key(
-        2000, "Tokens that hooks bring in one session.", low=0.0, below=1e6
+    session_tokens: int = key(
+        2000, "Tokens that hooks bring in one session.", low=0, below=1_000_000
     )
-    keep_days: float = key(
-        90, "Days that runs of hooks are kept; 0: for ever.", low=0.0, below=1e6
+    keep_days: int = key(
+        90, "Days that runs of hooks are kept; 0: for ever.", low=0, below=1_000_000
     )
 
 
@@ -147,14 +145,14 @@ class Extraction:
     min_score: float = key(
         2.0, "Points from which a sentence is a fact.", low=0.0, below=100.0
     )
-    max_facts: float = key(
-        20, "The most facts that are taken from one text.", low=1.0, below=1000.0
+    max_facts: int = key(
+        20, "The most facts that are taken from one text.", low=1, below=1000
     )
-    extract_every: float = key(
+    extract_every: int = key(
         3,
         "Tool calls after which hooks read the output of one.",
-        low=1.0,
-        below=1000.0,
+        low=1,
+        below=1000,
     )
     store_raw: bool = key(
         True, "Let hooks keep the end of a text in which they find no fact."
@@ -199,11 +197,11 @@ class Web:
     open_read: bool = key(
         False, "Let programs of this machine read over HTTP without a token."
     )
-    requests_per_minute: float = key(
+    requests_per_minute: int = key(
         1200,
         "Requests that one token or login may make in a minute; 0: no limit.",
-        low=0.0,
-        below=1e6,
+        low=0,
+        below=1_000_000,
     )
 
 
@@ -319,14 +317,20 @@ def checked(entry: Key, value: Any, where: str) -> Any:
         return _coerced(entry, value)
     except ValueError as error:
         raise InvalidInput(
-            f"{where}: {entry.name} must be {error}, not {value!r}."
+            f"{where}: {entry.name} must be {error}, not {_shown(value)}."
         ) from error
+
+
+def _shown(value: Any) -> str:
+    # Python writes out no number of more than some thousand digits.
+    large = isinstance(value, int) and value.bit_length() > 64
+    return "one that large" if large else repr(value)
 
 
 def _coerced(entry: Key, value: Any) -> Any:
     if entry.kind is bool:
         return _expect(isinstance(value, bool), value, "true or false")
-    if entry.kind in (float, float | None):
+    if entry.low is not None:
         return _number(entry, value)
     if get_origin(entry.kind) is tuple:
         return _patterns(value)
@@ -347,10 +351,21 @@ def _expect(right: bool, value: Any, wanted: str) -> Any:
 
 def _number(entry: Key, value: Any) -> Any:
     """The number as it is written: what counts has no fraction to show."""
-    wanted = f"a number from {entry.low:.15g} to below {entry.below:.15g}"
+    wanted = f"a {bounds(entry)}"
     _expect(isinstance(value, int | float) and not isinstance(value, bool), 0, wanted)
     assert entry.low is not None and entry.below is not None
-    return _expect(entry.low <= value < entry.below, value, wanted)
+    _expect(entry.low <= value < entry.below, value, wanted)
+    if entry.kind is not int:
+        return value
+    return int(_expect(value == int(value), value, wanted))
+
+
+def bounds(entry: Key) -> str:
+    """What a number may be, in words."""
+    assert entry.low is not None and entry.below is not None
+    if entry.kind is int:
+        return f"whole number from {entry.low:.0f} to {entry.below - 1:.0f}"
+    return f"number from {entry.low:.10g} to below {entry.below:.10g}"
 
 
 def _patterns(value: Any) -> tuple[str, ...]:

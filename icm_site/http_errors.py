@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from django.core.exceptions import (
@@ -34,6 +34,7 @@ SENTENCES = {
     HTTPStatus.FORBIDDEN: "this is not allowed",
     HTTPStatus.NOT_FOUND: "there is nothing at this address",
     HTTPStatus.METHOD_NOT_ALLOWED: "this method is not allowed here",
+    HTTPStatus.NOT_ACCEPTABLE: "no form of answer that is accepted",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the body of the request is too large",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal error; the server's log says more",
 }
@@ -65,6 +66,13 @@ def answer(error: IcmError) -> HttpResponse:
     return JsonResponse(body, status=error.status, headers=headers(error))
 
 
+def usual(status: int, *, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """The response of an error that nobody has worded."""
+    known = HTTPStatus(status)
+    body = {"error": SENTENCES.get(known, known.phrase.lower())}
+    return JsonResponse(body, status=status, headers=headers)
+
+
 class ErrorsAsSentences:
     """Middleware: whatever fails before or behind a view has the same shape.
 
@@ -79,12 +87,9 @@ class ErrorsAsSentences:
         response = self.get_response(request)
         if not request.path.startswith(PREFIXES) or not _is_bare(response):
             return response
-        usual = HTTPStatus(response.status_code).phrase.lower()
-        sentence = SENTENCES.get(HTTPStatus(response.status_code), usual)
         # What the middleware within has added stays: no framing, no guessed types.
         kept = {k: v for k, v in response.headers.items() if k not in OF_THE_BODY}
-        status = response.status_code
-        return JsonResponse({"error": sentence}, status=status, headers=kept)
+        return usual(response.status_code, headers=kept)
 
     def process_exception(
         self, request: HttpRequest, error: Exception

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpResponse
 
 from icm_site import auth, conf, http_errors, mcp_tools
 from icm_site.auth import Principal
@@ -78,7 +79,7 @@ class McpApp:
         except IcmError as error:
             await _refuse(error, send)
             return
-        await self._sdk({**scope, CALLER: caller}, receive, send)
+        await self._sdk({**scope, CALLER: caller}, receive, _worded(send))
 
     async def _call(
         self,
@@ -138,8 +139,30 @@ def _caller(context: Context) -> Caller:
     return found
 
 
+def _worded(send: Send) -> Send:
+    """A way to answer that gives a refusal its sentence: some of the SDK have none."""
+    held: list[dict[str, Any]] = []
+
+    async def worded(message: Any) -> None:
+        if message["type"] == "http.response.start" and message["status"] >= 400:
+            held.append(message)
+            return
+        if held:
+            start = held.pop()
+            if not message.get("body") and not message.get("more_body"):
+                await _answer(http_errors.usual(start["status"]), send)
+                return
+            await send(start)
+        await send(message)
+
+    return worded
+
+
 async def _refuse(error: IcmError, send: Send) -> None:
-    answer = http_errors.answer(error)
+    await _answer(http_errors.answer(error), send)
+
+
+async def _answer(answer: HttpResponse, send: Send) -> None:
     headers = [(k.lower().encode(), v.encode()) for k, v in answer.items()]
     start = {"type": "http.response.start", "status": answer.status_code}
     await send({**start, "headers": headers})

@@ -125,9 +125,10 @@ class Operation:
         ranges: Mapping[str, tuple[int, int]],
         fill: Mapping[str, Callable[[Caller], object]],
     ) -> Params:
-        """Params from outside: absent fields filled, numbers clamped, all checked.
+        """Params from outside: absent fields filled, all checked.
 
-        Raises InvalidInput with one sentence.
+        A number above its range is the highest of it; raises InvalidInput with one
+        sentence for one below, and for all else.
         """
         values = {name: value for name, value in given.items() if value is not None}
         for name, default in fill.items():
@@ -136,12 +137,19 @@ class Operation:
             params = self.params.model_validate(values)
         except ValidationError as error:
             raise InvalidInput(sentence(error)) from None
-        clamped = {
-            name: min(max(getattr(params, name), low), high)
-            for name, (low, high) in ranges.items()
-            if getattr(params, name) is not None
+        asked = {
+            name: number
+            for name in ranges
+            if (number := getattr(params, name)) is not None
         }
-        return params.model_copy(update=clamped)
+        for name, number in asked.items():
+            if number < ranges[name][0]:
+                least = ranges[name][0]
+                raise InvalidInput(
+                    f"{name}: must be at least {least} (got {_shown(number)})"
+                )
+        most = {name: min(number, ranges[name][1]) for name, number in asked.items()}
+        return params.model_copy(update=most)
 
 
 def _annotation(function: Callable[..., Any], name: str, kind: type[T]) -> type[T]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from icm_site.errors import InvalidInput
 from icm_site.operation import Command, Operation, Tool
@@ -32,10 +32,17 @@ def given(
     for name in _required(operation, shown):
         if known.get(name) is None:
             raise InvalidInput(f"missing required field: {name}")
-    for name in shown.ranges:
-        if isinstance(known.get(name), bool):
-            raise InvalidInput(f"{name}: input should be a valid integer")
+    for name, value in known.items():
+        if isinstance(value, bool) and (kind := _number(operation, name)):
+            raise InvalidInput(f"{name}: input should be a valid {kind}")
     return known
+
+
+def _number(operation: Operation, name: str) -> str:
+    """What a field is called that holds a number; "" for any other."""
+    annotation = operation.params.model_fields[name].annotation
+    kinds = {annotation, *get_args(annotation)}
+    return "integer" if int in kinds else "number" if float in kinds else ""
 
 
 def _required(operation: Operation, shown: Tool | Command) -> list[str]:

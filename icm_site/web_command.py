@@ -11,25 +11,24 @@ import webbrowser
 from collections.abc import Sequence
 
 from icm_site import conf, loopback, startup
-from icm_site.arguments import Parser
-from icm_site.errors import Conflict, InvalidInput, Unavailable
+from icm_site.arguments import Parser, whole
+from icm_site.errors import Conflict, Unavailable
 
 HOST, PORT = "127.0.0.1", 8420
+PORTS = range(65_536)
 CONCURRENCY = 100
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until a signal ends it; returns the exit code.
 
-    Raises InvalidInput for a port or host that cannot be, Conflict for one that is
+    Raises UsageError for a port that cannot be, Conflict for a host that is
     open to others without a token, Unavailable where it is taken.
     """
     try:
         options = _parser().parse_args(list(arguments))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
-    if not 0 <= options.port <= 65_535:
-        raise InvalidInput("the port must be a number from 0 to 65535")
     if not loopback.is_loopback(options.host) and not options.expose:
         raise Conflict(
             f"{options.host} can be reached by other machines; say --expose if that "
@@ -52,7 +51,12 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     add("--host", default=HOST, help=f"address to listen on (default: {HOST})")
-    add("--port", type=int, default=PORT, help=f"port, 0 for a free one ({PORT})")
+    add(
+        "--port",
+        type=whole(PORTS),
+        default=PORT,
+        help=f"port, 0 for a free one ({PORT})",
+    )
     add("--open", action="store_true", help="log in once in a browser")
     add(
         "--expose",

@@ -113,7 +113,7 @@ def facts(said: Sequence[Turn], *, by_meaning: bool = True) -> list[Fact]:
     return extraction.extract_turns(
         said,
         min_score=settings.min_score,
-        max_facts=int(settings.max_facts),
+        max_facts=settings.max_facts,
         meaning=extraction_meaning.meaning(model) if model else None,
     )
 

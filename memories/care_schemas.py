@@ -64,7 +64,9 @@ class RelatedResult(Result):
 
 
 class DecayParams(Params):
-    factor: float = Field(0.95, description="What the step leaves of a weight")
+    factor: float = Field(
+        0.95, ge=0.0, lt=1.0, description="What the step leaves of a weight"
+    )
 
 
 class DecayResult(Result):
@@ -74,7 +76,7 @@ class DecayResult(Result):
 
 class PruneParams(Params):
     threshold: float | None = Field(
-        None, description="Hide memories whose weight is below this"
+        None, ge=0.0, le=1.0, description="Hide memories whose weight is below this"
     )
     dry_run: bool = Field(False, description="Show what would go, change nothing")
 
@@ -137,7 +139,10 @@ class PurgeParams(Params):
         None, description="Erase memories that hold, or held, this text"
     )
     older_than_days: float | None = Field(
-        None, description="Erase memories stored more than so many days ago"
+        None,
+        ge=0.0,
+        le=36_500.0,
+        description="Erase memories stored more than so many days ago",
     )
     hidden_only: bool = Field(
         False, description="Erase only what is forgotten, archived or superseded"

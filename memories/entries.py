@@ -157,7 +157,7 @@ OPERATIONS = [
                     "sort": ("-s", "--sort"),
                     "limit": _LIMIT,
                 },
-                ranges={"limit": (0, 1_000_000)},
+                ranges={"limit": (1, 1_000_000)},
                 note=texts.list_note,
             ),
         ),

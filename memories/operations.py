@@ -8,7 +8,7 @@ from contextlib import suppress
 from django.utils import timezone
 
 from icm_site.caller import Caller
-from icm_site.errors import Conflict, InvalidInput, NotFound
+from icm_site.errors import Conflict, InvalidInput, NotFound, UsageError
 from memories import (
     embedder,
     embedding,
@@ -110,8 +110,7 @@ def memory_list(params: ListParams, caller: Caller) -> ListResult:
     """List memories of a topic or of all topics, without a search."""
     del caller
     if params.topic is None and not params.all:
-        hint = "Give a topic with -t, or -a for all memories."
-        return ListResult(memories=[], total=0, hint=hint)
+        raise UsageError("give a topic with -t, or -a for all memories")
     rows, total = listing.listed(
         topic=params.topic, sort=params.sort, limit=params.limit
     )

@@ -227,7 +227,6 @@ class GetResult(Result):
 class ListResult(Result):
     memories: list[MemoryRecord]
     total: int
-    hint: str = ""
 
 
 class ForgetResult(Result):

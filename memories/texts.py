@@ -236,8 +236,6 @@ def _value(value: object) -> str:
 
 
 def listed_table(result: ListResult) -> Table | str:
-    if result.hint:
-        return result.hint
     if not result.memories:
         return NOTHING
     table = Table("ID", "Topic", "Importance", "Weight", "Created", "Summary")
@@ -256,7 +254,7 @@ def listed_table(result: ListResult) -> Table | str:
 def list_note(result: ListResult) -> str:
     """Says on stderr that a list was cut, also where stdout is data."""
     shown = len(result.memories)
-    cut = not result.hint and shown < result.total
+    cut = shown < result.total
     return f"{shown} of {result.total} memories are shown" if cut else ""
 
 

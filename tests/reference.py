@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import django
 from pydantic.fields import FieldInfo
 
-from icm_site.conf_keys import KEYS, Key
+from icm_site.conf_keys import KEYS, Key, bounds
 from icm_site.operation import Command, Operation, Tool
 
 # What stands for an absent argument, by the name of the function that fills it in.
@@ -148,10 +148,7 @@ def _setting(entry: Key) -> str:
 
 
 def _limits(entry: Key) -> str | None:
-    if entry.low is None:
-        return None
-    top = "" if entry.below is None else f" to below {entry.below:.10g}"
-    return f"From {entry.low:.10g}{top}."
+    return None if entry.low is None else f"{bounds(entry).capitalize()}."
 
 
 def _toml(value: Any) -> str:

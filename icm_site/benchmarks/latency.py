@@ -18,11 +18,11 @@ from pathlib import Path
 from rich.progress import Progress
 from rich.table import Table
 
-from icm_site.arguments import Parser
+from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import latency_model, plots
 from icm_site.benchmarks.latency_user import EVENTS, User
 
-COUNT = range(1, 1_000_001)
+COUNT, ROUNDS = range(1, 1_000_001), range(1, 1_001)
 # Starting anew takes a second or more, so there are fewer rounds of it.
 SLOW_SHARE = 4
 
@@ -48,8 +48,12 @@ def main(argv: Sequence[str]) -> int:
         "each prompt is a new one.",
         allow_abbrev=False,
     )
-    parser.add_argument("-c", "--count", type=int, default=1000, help="memories")
-    parser.add_argument("-r", "--rounds", type=int, default=20, help="runs of each way")
+    parser.add_argument(
+        "-c", "--count", type=whole(COUNT), default=1000, help="memories"
+    )
+    parser.add_argument(
+        "-r", "--rounds", type=whole(ROUNDS), default=20, help="runs of each way"
+    )
     parts = parser.add_mutually_exclusive_group()
     parts.add_argument(
         "--no-model", action="store_true", help="leave out what needs the model"
@@ -67,8 +71,7 @@ def main(argv: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    count = min(max(given.count, COUNT.start), COUNT.stop - 1)
-    rounds = max(given.rounds, 1)
+    count, rounds = given.count, given.rounds
     with users(count, model=not given.no_model) as known:
         found = [] if given.model_only else measure(ways(known), rounds)
         costs = _costs(known[-1]) if given.model_only else []

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from icm_site.arguments import whole
 from icm_site.errors import InvalidInput, Unavailable
 from icm_site.loopback import is_loopback
 from memories.standing import CHARS_PER_TOKEN
@@ -80,7 +81,10 @@ def add_options(parser: argparse.ArgumentParser, *, several: bool = False) -> No
         help="ask this program: prompt on stdin, answer on stdout",
     )
     parser.add_argument(
-        "--timeout", type=int, default=180, help="seconds for one answer of a model"
+        "--timeout",
+        type=whole(TIMEOUT),
+        default=180,
+        help="seconds for one answer of a model",
     )
 
 
@@ -94,8 +98,6 @@ def chosen(
     """
     if name and command:
         raise InvalidInput("give either --model or --model-command")
-    if timeout not in TIMEOUT:
-        raise InvalidInput(f"--timeout is from {TIMEOUT.start} to {TIMEOUT.stop - 1}")
     if name and name.startswith(OLLAMA):
         return _ollama(name, timeout)
     if name and name not in PROGRAMS:

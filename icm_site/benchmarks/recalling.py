@@ -15,7 +15,7 @@ import django
 from rich.progress import Progress
 from rich.table import Table
 
-from icm_site.arguments import Parser
+from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import model_program, plots
 from icm_site.benchmarks.model_program import Model
 from icm_site.benchmarks.questions import DOCUMENT, QUESTIONS, TOPIC, sentences
@@ -52,7 +52,9 @@ def main(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     model_program.add_options(parser)
-    parser.add_argument("-r", "--runs", type=int, default=1, help="runs to average")
+    parser.add_argument(
+        "-r", "--runs", type=whole(RUNS), default=1, help="runs to average"
+    )
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="a line for each question"
     )
@@ -74,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
             timeout=given.timeout,
             database=folder / "model.sqlite3",
         )
-        count = min(max(given.runs, RUNS.start), RUNS.stop - 1) if model else 1
+        count = given.runs if model else 1
         os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
         django.setup()
         runs = measure(folder, model, count)

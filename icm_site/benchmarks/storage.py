@@ -19,7 +19,7 @@ import django
 from rich.progress import Progress
 from rich.table import Table
 
-from icm_site.arguments import Parser
+from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
 
@@ -51,11 +51,13 @@ def main(arguments: Sequence[str]) -> int:
         "own that is removed afterwards. Vectors are random, no model is loaded.",
         allow_abbrev=False,
     )
-    parser.add_argument("-c", "--count", type=int, default=1000, help="memories")
+    parser.add_argument(
+        "-c", "--count", type=whole(COUNT), default=1000, help="memories"
+    )
     parser.add_argument(
         "--decayed",
         metavar="COUNT",
-        type=int,
+        type=whole(COUNT),
         default=100_000,
         help="memories of the last row",
     )
@@ -69,10 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    count, decayed = (
-        min(max(wanted, COUNT.start), COUNT.stop - 1)
-        for wanted in (given.count, given.decayed)
-    )
+    count, decayed = given.count, given.decayed
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     django.setup()
     from icm_site.benchmarks.storage_work import Work

@@ -19,7 +19,7 @@ import django
 from rich.progress import Progress
 from rich.table import Table
 
-from icm_site.arguments import Parser
+from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from icm_site.benchmarks.web_work import Visitor
 
 COUNT = range(10, 1_000_001)
+ROUNDS = range(1, 1_001)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +54,12 @@ def main(arguments: Sequence[str]) -> int:
         "afterwards. No model is loaded.",
         allow_abbrev=False,
     )
-    parser.add_argument("-c", "--count", type=int, default=10_000, help="memories")
-    parser.add_argument("-r", "--rounds", type=int, default=7, help="runs of each page")
+    parser.add_argument(
+        "-c", "--count", type=whole(COUNT), default=10_000, help="memories"
+    )
+    parser.add_argument(
+        "-r", "--rounds", type=whole(ROUNDS), default=7, help="runs of each page"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
     parser.add_argument(
         "--plot", metavar="FILE", help="draw them there: a .png or an .svg"
@@ -65,17 +70,16 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    count = min(max(given.count, COUNT.start), COUNT.stop - 1)
     os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     os.environ["ICM_NO_EMBEDDINGS"] = "1"
     django.setup()
     with _folder() as folder:
-        pages = measure(folder, count=count, rounds=max(given.rounds, 1))
-    show(table(pages, count))
+        pages = measure(folder, count=given.count, rounds=given.rounds)
+    show(table(pages, given.count))
     if given.json:
-        figures = {"count": count, "pages": [asdict(page) for page in pages]}
+        figures = {"count": given.count, "pages": [asdict(page) for page in pages]}
         Path(given.json).write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-    plots.save(given.plot, [chart(pages, count)])
+    plots.save(given.plot, [chart(pages, given.count)])
     return 0
 
 

@@ -15,7 +15,7 @@ import django
 from rich.progress import Progress
 from rich.table import Table
 
-from icm_site.arguments import Parser
+from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import agent_project, model_program, plots
 from icm_site.benchmarks.model_program import Model, Reply
 from icm_site.benchmarks.questions import Question, score
@@ -74,10 +74,16 @@ def main(arguments: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "-s", "--sessions", type=int, default=most, help=f"sessions, 1 to {most}"
+        "-s",
+        "--sessions",
+        type=whole(range(1, most + 1)),
+        default=most,
+        help=f"sessions, 1 to {most}",
     )
     model_program.add_options(parser)
-    parser.add_argument("-r", "--runs", type=int, default=1, help="runs to average")
+    parser.add_argument(
+        "-r", "--runs", type=whole(RUNS), default=1, help="runs to average"
+    )
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="a line for each session"
     )
@@ -91,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    asked = agent_project.SESSIONS[: max(1, given.sessions)]
+    asked = agent_project.SESSIONS[: given.sessions]
     with tempfile.TemporaryDirectory(prefix="icm-bench-") as name:
         folder = Path(name)
         model = model_program.chosen(
@@ -100,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
             timeout=given.timeout,
             database=folder / "model.sqlite3",
         )
-        count = min(max(given.runs, RUNS.start), RUNS.stop - 1) if model else 1
+        count = given.runs if model else 1
         os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
         django.setup()
         runs = measure(folder, model, asked, count)

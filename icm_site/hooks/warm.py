@@ -33,7 +33,7 @@ def _record(done: Done, config: Config) -> None:
     raw = driver.raw_connection()
     try:
         raw.execute(f"PRAGMA busy_timeout = {WAIT_MS:d}")
-        bookkeeping.record(raw, done, keep_days=int(config.hooks.keep_days))
+        bookkeeping.record(raw, done, keep_days=config.hooks.keep_days)
     except sqlite3.OperationalError as error:
         logger.debug("a hook's run was not recorded: %s", error)
     finally:

@@ -20,7 +20,7 @@ def read(text: str) -> dict[str, Any]:
     """What a text says; raises WrongShape."""
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise WrongShape(f"it is not TOML ({error})") from None
 
 
@@ -73,7 +73,7 @@ def take(text: str, path: Path) -> str:
 def _says(text: str, wanted: Mapping[str, Any]) -> bool:
     try:
         return tomllib.loads(text) == wanted
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return False
 
 
@@ -149,7 +149,7 @@ def _names(line: str) -> list[str] | None:
         return None
     try:
         value: Any = tomllib.loads(f"[{found[1]}]")
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     names = []
     while value:

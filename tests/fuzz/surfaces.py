@@ -174,8 +174,6 @@ def web(place: Place, given: served.Request) -> Said:
         return Said(True, f"status {told.status}: {told.text[:300]}")
     if TRACEBACK.search(told.text):
         return Said(True, told.text[:400])
-    if told.status == 406:
-        return Said(True)  # of the SDK, and to a wrong version without a word
     if told.status >= 400:
         return Said(True, sentence(told.text))
     return Said(bool(told.text) and served.failed(told.text))

@@ -109,13 +109,6 @@ def test_a_secret_is_masked_whatever_a_program_asks() -> None:
     assert not Memory.objects.filter(summary__contains=SECRET).exists()
 
 
-def test_numbers_are_held_within_the_published_range() -> None:
-    for count in range(3):
-        make_memory(f"Postgres number {count}.", dedup=False)
-    program = with_token()
-    assert len(program.op("memory_recall", query="postgres", limit=0)["hits"]) == 1
-
-
 @pytest.mark.parametrize(("method", "path", "body", "status", "sentence"), FAULTS)
 def test_a_fault_is_one_sentence(
     method: str, path: str, body: Any, status: int, sentence: str
@@ -203,7 +196,7 @@ def test_others_may_not_read_without_a_token_even_then(address: str, host: str) 
 
 
 def test_a_caller_has_so_many_requests_a_minute() -> None:
-    configure(requests_per_minute=2.0)
+    configure(requests_per_minute=2)
     program = with_token("a caller of its own")
     replies = [program("GET", "/api/memories/") for _ in range(3)]
     assert [reply.status for reply in replies] == [200, 200, 429]

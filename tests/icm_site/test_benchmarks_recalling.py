@@ -155,7 +155,10 @@ def test_a_model_that_fails_is_one_sentence(
         (["--model-command", "  "], "--model-command is empty"),
         (["--model-command", "a 'b"], "--model-command cannot be read"),
         (["--model", "claude", "--model-command", "x"], "either --model or"),
-        (["--model-command", "true", "--timeout", "0"], "--timeout is from 1 to 3600"),
+        (
+            ["--model-command", "true", "--timeout", "0"],
+            "--timeout: must be a whole number from 1 to 3600",
+        ),
         (["--runs", "many"], "invalid int value"),
     ],
 )

@@ -68,6 +68,10 @@ def test_a_key_is_read_from_the_file(
         ('[redaction]\nextra = ["("]', "redaction.extra must be a list of regular"),
         ('[redaction]\nextra = "x"', "redaction.extra must be a list of regular"),
         ("[projects]\naliases = 3", "projects.aliases must be a table of names"),
+        ("[recall]\nlimit = 2.5", "limit must be a whole number from 1 to 50, not 2.5"),
+        ("[recall]\nlimit = 0", "limit must be a whole number from 1 to 50, not 0"),
+        (f"[recall]\nlimit = 0x{'f' * 9999}", "limit must be a whole number from 1 to"),
+        (f"[recall]\nlimit = {'9' * 9999}", "Exceeds the limit"),
         (f"a = {'[' * 50_000}", "is nested too deep"),
         ("#" * (1 << 20) + "\n", "is over 1 MiB"),
         ("[projects.aliases]\na = 3", "projects.aliases must be a table of names"),
@@ -82,6 +86,28 @@ def test_a_wrong_file_is_one_sentence_that_names_the_place(
     assert str(file) in caught.value.message
     assert message in caught.value.message
     assert conf.load(env, files=False).memory.decay_rate == 0.95
+
+
+@pytest.mark.parametrize("name", [n for n, k in KEYS.items() if k.low is not None])
+@pytest.mark.parametrize("text", ["-1", "-0.5", "nan", "inf", "-inf", "1e300", "true"])
+def test_a_number_of_the_configuration_is_within_its_bounds(
+    env: dict[str, str], name: str, text: str
+) -> None:
+    section, _, key = name.partition(".")
+    write(env, f"[{section}]\n{key} = {text}\n")
+    with pytest.raises(InvalidInput, match=f"{name} must be a .*number from"):
+        conf.load(env)
+
+
+@pytest.mark.parametrize("name", [n for n, k in KEYS.items() if k.kind is int])
+def test_what_is_counted_is_whole(env: dict[str, str], name: str) -> None:
+    section, _, key = name.partition(".")
+    write(env, f"[{section}]\n{key} = 3.0\n")
+    found = value(conf.load(env), name)
+    assert found == (3, "file") and isinstance(found[0], int)
+    write(env, f"[{section}]\n{key} = 3.5\n")
+    with pytest.raises(InvalidInput, match="must be a whole number"):
+        conf.load(env)
 
 
 def test_bytes_that_are_no_text_name_their_line(env: dict[str, str]) -> None:

@@ -231,6 +231,14 @@ def test_what_is_no_message_is_an_error_and_no_fault(place: Place, body: bytes) 
     assert json.loads(answer)
 
 
+def test_a_refusal_without_a_word_gets_its_sentence(place: Place) -> None:
+    odd = {"Mcp-Protocol-Version": "9999-01-01", "Accept": "text/event-stream"}
+    token = f"Bearer {place.server.token}"
+    status, headers, text = place.ask({}, Authorization=token, **odd)
+    assert (status, headers["content-type"]) == (406, "application/json")
+    assert json.loads(text) == {"error": "no form of answer that is accepted"}
+
+
 def test_a_large_message_is_refused(place: Place) -> None:
     proof = {"Authorization": f"Bearer {place.server.token}"}
     status, _, _ = place.ask(b"x" * (DRAINED_BYTES // 4), **proof)

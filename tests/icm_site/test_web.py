@@ -140,8 +140,8 @@ def test_others_are_let_in_with_a_token_by_a_name_for_reading_alone(
         (("--host", "0.0.0.0"), "can be reached by other machines"),
         (("--host", "192.168.1.5"), "can be reached by other machines"),
         (("--host", "0.0.0.0", "--expose"), "there is no token yet"),
-        (("--port", "70000"), "the port must be a number"),
-        (("--port", "x"), "invalid int value"),
+        (("--port", "70000"), "must be a whole number"),
+        (("--port", "x"), "must be a whole number"),
         (("--nonsense",), "unrecognized arguments"),
     ],
 )

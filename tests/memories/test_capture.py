@@ -102,7 +102,7 @@ def test_hooks_capture_as_the_configuration_says() -> None:
 
 
 def test_the_threshold_and_the_number_are_settings() -> None:
-    few = dataclasses.replace(conf.current().extraction, max_facts=1.0)
+    few = dataclasses.replace(conf.current().extraction, max_facts=1)
     conf.use(dataclasses.replace(conf.current(), extraction=few))
     assert len(captured(f"{DECISION}\n{RULE}").facts) == 1
     strict = dataclasses.replace(few, min_score=90.0)
