@@ -127,7 +127,8 @@ class Resident:
             writer.close()
         await asyncio.sleep(0)
         if not self.lanes.running:
-            self.lanes.close()
+            # Django closes no connection in the thread of an event loop.
+            await asyncio.to_thread(self.lanes.close)
 
     async def _client(self, reader: Reader, writer: Writer) -> None:
         self._open.add(writer)

@@ -233,6 +233,16 @@ def test_a_killed_one_is_replaced(fresh: Warm) -> None:
     assert b"after the kill" in fresh.icm("list", "-a").stdout
 
 
+def test_one_that_was_ended_leaves_no_failure_behind(fresh: Warm) -> None:
+    fresh.start()
+    store(fresh, "notes", "A fact.")
+    assert b"A fact." in fresh.icm("recall", "fact").stdout
+    fresh.stop()
+    assert fresh.log() == ""
+    assert place.read(fresh.database) is None
+    assert fresh.start(), "the next one may start at once"
+
+
 def test_one_that_hangs_blocks_nobody(fresh: Warm) -> None:
     pid = fresh.start()
     os.kill(pid, signal.SIGSTOP)
