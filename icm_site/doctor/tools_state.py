@@ -77,7 +77,8 @@ def _tool(
         yield note(tool.title, f"{mode} is not set up", f"{INIT} --mode {mode}")
     if instead := tool.instead_of_hooks():
         yield ok(tool.title, f"hook: {instead}")
-    yield from _running(tool, installed(parts), machine, bench, setup)
+    remedy = FORCE if any(line.state == STALE for line in lines) else INIT
+    yield from _running(tool, installed(parts), machine, bench, setup, remedy)
 
 
 def _was_set_up(lines: Sequence[Line], known: Manifest) -> bool:
@@ -103,7 +104,7 @@ def _line(
         text = line.note.partition(";")[0]
         yield wrong(tool.title, f"{mode}: {shown}: {text}", FORCE)
     elif line.state == RENEWED:
-        text = f"{mode}: {shown}: of an older version"
+        text = f"{mode}: {shown}: not as this version writes it"
         yield note(tool.title, text, INIT)
     elif line.state == OTHER:
         text = line.note.partition(";")[0]
@@ -154,6 +155,8 @@ def _server(text: str, part: Item) -> tuple[str, ...]:
 def _hooks(text: str, part: Item) -> tuple[list[Hook], list[str]]:
     """The hooks in a file, and the programs that they run."""
     if part.kind == "script":
+        if not text:
+            return [], []
         one = trials.of_script(part.path.stem, part.path, windows=os.name == "nt")
         return ([one] if one else []), program.files_of(text)
     if part.kind == "file":
@@ -184,12 +187,17 @@ def _plugin(text: str) -> tuple[list[Hook], list[str]]:
 
 
 def _running(
-    tool: Tool, what: Installed, machine: Machine, bench: Bench, setup: Setup
+    tool: Tool,
+    what: Installed,
+    machine: Machine,
+    bench: Bench,
+    setup: Setup,
+    remedy: str,
 ) -> Iterator[Finding]:
     """Whether the programs are there, and answer."""
     gone = [path for path in _programs(what) if not _is_there(path, machine)]
     for path in dict.fromkeys(gone):
-        yield wrong(tool.title, f"runs {path}, which is not there", FORCE)
+        yield wrong(tool.title, f"runs {path}, which is not there", remedy)
     if gone:
         return
     if what.server:

@@ -31,11 +31,15 @@ class Item(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A text after an edit, what was done, and why where that needs words."""
+    """A text after an edit, what was done, and why where that needs words.
+
+    `runs`: the files of each command of ours that is stale.
+    """
 
     text: str
     state: str
     note: str = ""
+    runs: tuple[tuple[str, ...], ...] = ()
 
 
 class Kind(NamedTuple):
@@ -83,12 +87,15 @@ def _renewed(there: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, A
     return {**there, **changed}
 
 
-def _note(state: str, there: Any) -> str:
+def _left(text: str, state: str, there: Any) -> Outcome:
+    """The text as it is, and what its entry runs if that is not this program."""
     if state == STALE:
-        return f"points to {_runs(there)}; --force renews it"
+        runs = _runs(there)
+        return Outcome(text, state, f"points to {runs}; --force renews it", ((runs,),))
     if state == OTHER:
-        return f"its entry `icm` runs {_runs(there)}; --force replaces it"
-    return ""
+        note = f"its entry `icm` runs {_runs(there)}; --force replaces it"
+        return Outcome(text, state, note)
+    return Outcome(text, state)
 
 
 def _runs(there: Mapping[str, Any]) -> str:
@@ -103,7 +110,7 @@ def _put_json(text: str, item: Item, force: bool) -> Outcome:
     if state == CONFIGURED:
         return Outcome(jsonc.put(text, item.key, item.value), CONFIGURED)
     if state == ALREADY or not force:
-        return Outcome(text, state, _note(state, there))
+        return _left(text, state, there)
     if state == OTHER:
         return Outcome(jsonc.put(text, item.key, item.value), RENEWED)
     for name in ("command", "args"):
@@ -148,7 +155,7 @@ def _put_toml(text: str, item: Item, force: bool) -> Outcome:
     if state == CONFIGURED:
         return Outcome(toml_text.put(text, item.key, item.value), CONFIGURED)
     if state == ALREADY or not force:
-        return Outcome(text, state, _note(state, there))
+        return _left(text, state, there)
     value = item.value if state == OTHER else _renewed(there, item.value)
     return Outcome(toml_text.put(text, item.key, value), RENEWED)
 
@@ -165,7 +172,7 @@ def _put_yaml(text: str, item: Item, force: bool) -> Outcome:
     if state == CONFIGURED:
         return Outcome(yaml_text.append(text, key, item.value), CONFIGURED)
     if state == ALREADY or not force:
-        return Outcome(text, state, _note(state, there))
+        return _left(text, state, there)
     value = item.value if state == OTHER else _renewed(there or {}, item.value)
     without = yaml_text.take(text, key, _named_icm)
     return Outcome(yaml_text.append(without, key, value), RENEWED)
@@ -219,6 +226,7 @@ def handlers(entry: Any) -> list[dict[str, Any]]:
 
 def _put_hooks(text: str, item: Item, force: bool) -> Outcome:
     state, note = ALREADY, ""
+    runs: list[tuple[str, ...]] = []
     for hook in item.value:
         path = (*item.key, hook.event)
         there = jsonc.walk(text, path)
@@ -230,16 +238,15 @@ def _put_hooks(text: str, item: Item, force: bool) -> Outcome:
         if stale and not force:
             if state != CONFIGURED:
                 state = STALE
-            note = (
-                f"{hook.event} runs {program.files_of(stale[0])[0]}; --force renews it"
-            )
+            runs += [tuple(program.files_of(command)) for command in stale]
+            note = f"{hook.event} runs {runs[-1][0]}; --force renews it"
             continue
         if stale:
             text, state = _without_hooks(text, path), RENEWED
         if stale or not old:
             text = jsonc.append(text, path, dict(hook.entry))
             state = state if state == RENEWED else CONFIGURED
-    return Outcome(text, state, note)
+    return Outcome(text, state, note, tuple(runs))
 
 
 def _take_hooks(text: str, item: Item, original: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from icm_site.errors import Unavailable
-from icm_site.hosts import documents, edits, writing
+from icm_site.hosts import documents, edits, program, writing
 from icm_site.hosts.edits import Item
 from icm_site.hosts.errors import WrongShape
 from icm_site.hosts.manifest import Manifest, Record, digest
@@ -90,10 +90,21 @@ def _edited(
         if outcome is None:
             ours = whole and MARK in text and _untouched(before, record)
             outcome = edits.put(text, part, force=force or ours)
+            if _is_listed(part, record) and _is_dead(outcome.runs):
+                outcome = edits.put(text, part, force=True)
             text = outcome.text
             done[same] = outcome
         lines.append(Line(part, outcome.state, outcome.note))
     return lines, documents.encode(mark, text)
+
+
+def _is_listed(part: Item, record: Record | None) -> bool:
+    return record is not None and (part.tool, part.mode) in record.parts
+
+
+def _is_dead(runs: Sequence[Sequence[str]]) -> bool:
+    """Whether none of some commands, given by their files, can run any more."""
+    return bool(runs) and all(any(map(program.is_gone, files)) for files in runs)
 
 
 def _untouched(data: bytes | None, record: Record | None) -> bool:

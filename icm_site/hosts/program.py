@@ -130,6 +130,11 @@ def files_of(command: str) -> list[str]:
     return list(dict.fromkeys(paths))
 
 
+def is_gone(path: str) -> bool:
+    """Whether an absolute path leads to nothing; a bare name may be on some `PATH`."""
+    return Path(path).is_absolute() and not Path(path).exists()
+
+
 def is_server(command: object, arguments: object) -> bool:
     """Whether an MCP entry runs our server, from whatever place."""
     words = [command] if isinstance(command, str) else list_of_texts(command)

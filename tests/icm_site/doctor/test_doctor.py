@@ -216,20 +216,19 @@ def test_what_was_broken_in_a_tool_is_told_with_what_mends_it(
     path = tools.machine.path
     cursor, zed = path("{cursor}/mcp.json"), path("{zed}/settings.json")
     claude, codex = path("{claude}/settings.json"), path("{codex}/config.toml")
+    path("{cline}/hooks/TaskComplete").unlink()
     cursor.write_text("[]")
     zed.write_text("{}")
     text = claude.read_text()
     claude.write_text(text.replace("hook_client.py", "x/icm_site/hook_client.py"))
     codex.write_text('[mcp_servers.icm]\ncommand = "/gone/icm"\nargs = ["serve"]\n')
     bad = {row["subject"]: row for row in wrong(doctor())}
-    assert bad.keys() == {"Cursor", "Zed", "Claude Code", "Codex CLI"}
+    assert bad.keys() == {"Cursor", "Zed", "Claude Code", "Codex CLI", "Cline"}
     assert "mcp.json" in bad["Cursor"]["text"] and cursor.read_text() == "[]"
-    assert (bad["Zed"]["remedy"], bad["Codex CLI"]["remedy"]) == (
-        "icm init", "icm init --force"
-    )  # fmt: skip
+    assert bad["Zed"]["remedy"] == bad["Codex CLI"]["remedy"] == "icm init"
     assert "not there" in bad["Claude Code"]["text"]
     cursor.unlink()
-    assert icm("init", "--force", PATH="/usr/bin:/bin").returncode == 0
+    assert icm("init", PATH="/usr/bin:/bin").returncode == 0
     assert wrong(doctor()) == []
 
 

@@ -257,8 +257,21 @@ def moved(made: Home) -> Home:
     return made._replace(setup=made.setup._replace(program=new))
 
 
-def test_entries_of_a_program_that_moved_are_stale_until_forced(tmp_path: Path) -> None:
-    made = homes.with_all_tools(tmp_path)
+def there(made: Home, folder: Path) -> Home:
+    """The same home with a program that is there."""
+    ours = made.setup.program
+    program = ours._replace(icm=f"{folder}/icm", python=f"{folder}/python",
+                            hook=f"{folder}/icm_site/hook_client.py")  # fmt: skip
+    for file in (program.icm, program.python, program.hook):
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).touch()
+    return made._replace(setup=made.setup._replace(program=program))
+
+
+def test_entries_of_another_program_that_is_there_are_stale_until_forced(
+    tmp_path: Path,
+) -> None:
+    made = there(homes.with_all_tools(tmp_path), tmp_path / "old place")
     homes.fill(made, "comments")
     before = made.snapshot()
     made.init()
@@ -275,6 +288,27 @@ def test_entries_of_a_program_that_moved_are_stale_until_forced(tmp_path: Path) 
             assert old.icm.encode() not in data and old.hook.encode() not in data, path
     new.uninstall()
     assert new.snapshot() == before
+
+
+def test_entries_of_a_program_that_is_gone_are_renewed(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    homes.fill(made, "comments")
+    before = made.snapshot()
+    made.init()
+    new = moved(made)
+    kinds = {line.item.kind for line in new.init().lines if line.state == RENEWED}
+    assert kinds >= {"json", "toml", "yaml-item", "hooks", "file", "script"}
+    assert {line.state for line in new.init().lines} == {ALREADY}
+    new.uninstall()
+    assert new.snapshot() == before
+
+
+def test_entries_that_init_did_not_write_are_not_renewed(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    path = made.machine.path("{cursor}/mcp.json")
+    path.write_text('{"mcpServers": {"icm": {"command": "/a/icm", "args": ["serve"]}}}')
+    (line,) = [line for line in made.init().lines if line.item.path == path]
+    assert (line.state, "/a/icm" in path.read_text()) == (STALE, True)
 
 
 def test_what_a_person_added_to_our_entry_outlives_its_renewal(tmp_path: Path) -> None:
