@@ -178,7 +178,7 @@ def _close(lines: Sequence[Line], machine: Machine, setup: Setup) -> None:
     changed = {line.item.tool for line in lines if line.state in (CONFIGURED, RENEWED)}
     print()
     print(f"Program:  {setup.program.icm}")
-    print(f"Database: {conf.current().database_path}")
+    print("\n".join(_database(machine.env)))
     place = paths.data_dir(machine.env) / manifest.NAME
     if place.exists():
         print(f"Manifest: {place} (icm uninstall restores every file)")
@@ -187,3 +187,14 @@ def _close(lines: Sequence[Line], machine: Machine, setup: Setup) -> None:
             print(f"{tool.title}: {tool.advice}.")
     if not lines:
         print("No AI tool was found; --force sets up all of them.")
+
+
+def _database(env: Mapping[str, str]) -> Iterable[str]:
+    """The database in use here, and the one of tools that are not told of it."""
+    here = conf.current()
+    yield f"Database: {here.database_path}"
+    named = {"flag": "--db", "environment": "ICM_DB"}.get(here.database.origin)
+    usual = conf.load({k: v for k, v in env.items() if k != "ICM_DB"}).database_path
+    if named and usual != here.database_path:
+        yield f"          by {named}, which a tool may not see: it then uses {usual};"
+        yield f"          store.path in {here.file} names one for all"

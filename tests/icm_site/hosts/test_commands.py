@@ -210,3 +210,17 @@ def test_a_process_that_is_killed_leaves_whole_files(
     more = [Path(path).name for path in left.keys() - before.keys()]
     assert [name for name in more if not re.fullmatch(r"\..+-[a-z0-9_]{8}", name)] == []
     assert len(more) <= 1
+
+
+def test_a_database_that_tools_may_not_see_is_told(
+    run: Run, environment: dict[str, str]
+) -> None:
+    usual = Path(environment["XDG_DATA_HOME"]) / "icm-memory" / "icm.sqlite3"
+    config = Path(environment["XDG_CONFIG_HOME"]) / "icm-memory" / "config.toml"
+    flag = ("--db", "my.sqlite3", "init", "--mode", "mcp")
+    for line, named in (flag, "--db"), (flag[2:], "ICM_DB"):
+        said = run(*line).stdout
+        assert f"by {named}, which a tool may not see: it then uses {usual};" in said
+        assert f"store.path in {config} names one for all" in said
+    for named in "", str(usual):
+        assert "may not see" not in run("init", ICM_DB=named).stdout
