@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,13 +14,12 @@ from django.utils import timezone
 
 from icm_site.caller import Caller
 from icm_site.errors import Conflict
-from icm_site.exchange import rows
+from icm_site.exchange import beside, rows
 from icm_site.exchange.columns import SUCCESSOR, Mask, masked
 from icm_site.exchange.kinds import BY_NAME, KINDS, Kind
 from icm_site.exchange.reading import Checked, Reader
-from icm_site.ulid import encode, milliseconds
 from memories import history, indexes
-from memories.models import Memory, MemoryRevision, MemoryUsage, State
+from memories.models import Memory, MemoryUsage, State
 
 # Ids of rows that differ, as many as are named.
 NAMED = 20
@@ -36,8 +33,9 @@ class Tally:
     """What became of the rows of one type.
 
     `differing` rows are here with other content and stay, `kept` are those of them
-    whose own content is put beside; `left` belong to a row that was here before;
-    `hidden` memories are new, but a live one has the same text.
+    whose own content is put beside, or into the history of the concept; `left` belong
+    to a row that was here before; `hidden` memories are new, but a live one has the
+    same text.
     """
 
     new: int = 0
@@ -128,7 +126,10 @@ class _Loading:
 
     def add(self, kind: Kind, batch: Sequence[Row]) -> None:
         """Insert those rows of a batch that are new."""
-        clean = [self._prepared(kind, row) for row in batch]
+        for part in beside.apart(kind, [self._prepared(kind, row) for row in batch]):
+            self._add(kind, part)
+
+    def _add(self, kind: Kind, clean: Sequence[Row]) -> None:
         keys = {column.refers: self._keys(column.refers, clean, kind)
                 for column in kind.references}  # fmt: skip
         fresh = list(self._fresh(kind, clean, keys))
@@ -195,16 +196,40 @@ class _Loading:
             if known is None and holder is not None:
                 self._aliases[kind.name, row["id"]] = holder["id"]
             if (found := known or holder) is not None:
-                differs = self._compare(kind, row, found, tally, other=known is None)
-                if differs and known and (beside := _beside(kind, row, found)):
-                    key = kind.key(beside, kind.identity)
-                    if not self._here(kind, [beside], kind.identity, keys).get(key):
-                        tally.kept += 1
-                        yield beside
+                if self._compare(kind, row, found, tally, other=known is None):
+                    yield from self._kept(kind, row, found, keys)
+            elif kind.name == "concept_link" and row["source"] == row["target"]:
+                tally.left += 1  # its two concepts are one here
             elif kind.owner and self._was_here(kind, row, keys):
                 tally.left += 1
             else:
                 yield row
+
+    def _kept(
+        self,
+        kind: Kind,
+        row: Row,
+        found: Row,
+        keys: Mapping[str, Mapping[str, int]],
+    ) -> Iterator[Row]:
+        """What is written in a row and not here: as a row, or in a history."""
+        tally = self.loaded.tallies[kind.name]
+        if not beside.differs(kind, row, found):
+            return
+        if kind.name == "concept":
+            if beside.noted(row, here=found["id"]):
+                tally.kept += 1
+                tally.new += 1
+            return
+        new = beside.made(kind, row)
+        places = (kind.identity, kind.unique)
+        if new and not any(
+            self._here(kind, [new], names, keys).get(kind.key(new, names))
+            for names in places
+            if names
+        ):
+            tally.kept += 1
+            yield new
 
     def _was_here(
         self, kind: Kind, row: Row, keys: Mapping[str, Mapping[str, int]]
@@ -310,39 +335,6 @@ class _Loading:
                     for row in fresh
                     if row[column.name] is not None
                 ]
-
-
-# What of a row a person or an agent wrote: this must not be lost.
-_WRITTEN: Mapping[str, tuple[str, ...]] = {
-    "memory": ("topic", "summary", "raw_excerpt", "keywords", "metadata"),
-    "feedback": ("topic", "context", "predicted", "corrected", "reason"),
-}
-
-
-def _beside(kind: Kind, row: Row, found: Row) -> Row | None:
-    """The row under an id of its own, if what is written in it would be lost.
-
-    A memory is archived behind the one that stays. The id is made from the content, so
-    that a second import adds nothing.
-    """
-    names = _WRITTEN.get(kind.name, ())
-    written = {n: kind.by_name[n].write(row[n], str) for n in names}
-    if not names or all(written[n] == found[n] for n in names):
-        return None
-    digest = hashlib.sha256(
-        json.dumps([kind.name, row["id"], written], sort_keys=True).encode()
-    ).digest()
-    moment = milliseconds(row["id"]) << 80
-    beside = row | {"id": encode(moment | int.from_bytes(digest[:10], "big"))}
-    if kind.name != "memory":
-        return beside
-    known = MemoryRevision.objects.filter(memory__ulid=row["id"])
-    if any(
-        (b or {}).get("summary") == row["summary"]
-        for b in known.values_list("before", flat=True)
-    ):
-        return None  # the history has it
-    return beside | {"state": State.ARCHIVED, "superseded_by": row["id"]}
 
 
 def _key_successors(fresh: Sequence[Row]) -> None:

@@ -11,7 +11,7 @@ from icm_site.exchange.loading import Loaded, Tally
 def said(done: Loaded, *, dry_run: bool, backup: Path | None) -> Iterator[str]:
     """A line for each type of row that the file has, and what follows from it."""
     for name, tally in done.tallies.items():
-        if parts := list(_parts(tally)):
+        if parts := list(_parts(name, tally)):
             yield f"{name}: {', '.join(parts)}"
     for name, tally in done.tallies.items():
         if tally.differing:
@@ -30,7 +30,7 @@ def said(done: Loaded, *, dry_run: bool, backup: Path | None) -> Iterator[str]:
         yield f"The database as it was before: {backup}"
 
 
-def _parts(tally: Tally) -> Iterator[str]:
+def _parts(name: str, tally: Tally) -> Iterator[str]:
     if tally.new - tally.kept:
         yield f"{tally.new - tally.kept} new"
     if tally.hidden:
@@ -40,6 +40,8 @@ def _parts(tally: Tally) -> Iterator[str]:
     if tally.differing:
         yield f"{tally.differing} with other content here"
     if tally.kept:
-        yield f"{tally.kept} of these kept beside, under ids of their own"
+        history = name == "concept"
+        where = "in the history of the concept" if history else "under ids of their own"
+        yield f"{tally.kept} of these kept beside, {where}"
     if tally.left:
         yield f"{tally.left} left out, of rows that are here already"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+from dataclasses import replace
 
 import numpy as np
 from django.utils import timezone
@@ -48,7 +49,7 @@ def _store(rng: random.Random) -> None:
     done = store.store(
         topic=rng.choice(TOPICS),
         content=text(rng),
-        caller=rng.choice((CALLER, AGENT)),
+        caller=replace(CALLER, origin=rng.choice(("user", "agent", "hook", "import"))),
         importance=rng.choice(("critical", "high", "medium", "low")),
         keywords=rng.sample(WORDS, 2),
         raw_excerpt=rng.choice((None, text(rng))),
