@@ -18,6 +18,7 @@ from icm_site.arguments import Parser
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from icm_site.caller import Caller
     from icm_site.conf import Config
     from icm_site.mcp_session import Calls, Session
 
@@ -90,19 +91,28 @@ def build(
     calls: Calls | None = None,
 ) -> Server[Session]:
     """The server for a client that was started there with these options."""
-    from icm_site import mcp_session
+    from icm_site import conf, mcp_session
+    from icm_site.errors import IcmError
     from icm_site.mcp_instructions import instructions
     from memories.origin import aliases_in_force, detect
 
-    caller = detect(
-        env,
-        surface="mcp",
-        cwd=cwd,
-        name=config.project.name,
-        aliases=aliases_in_force(config),
-    )
+    def placed(folder: str) -> Caller:
+        try:
+            own = config if folder == cwd else conf.load(env, folder)
+        except IcmError:  # a broken file of that folder names nothing
+            own = config
+        return detect(
+            env,
+            surface="mcp",
+            cwd=folder,
+            name=own.project.name,
+            aliases=aliases_in_force(config),
+        )
+
+    caller = placed(cwd)
     return mcp_session.build(
         caller=caller,
+        placed=placed,
         instructions=instructions(caller.project, config.mcp.instructions),
         compact=chosen.compact or config.mcp.compact,
         lean=chosen.tools == "lean",

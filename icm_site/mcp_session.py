@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+import anyio
 import mcp_types as types
 from asgiref.sync import sync_to_async
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from icm_site import __version__, mcp_tools
+from icm_site import __version__, mcp_roots, mcp_tools
 from icm_site.caller import Caller
 from memories.origin import source_details
 
@@ -23,10 +24,16 @@ HOST_CHARS = 64
 
 @dataclass
 class Session:
-    """What a connection remembers: calls since the last store, nudges among them."""
+    """What a connection remembers: calls since the last store, nudges among them.
+
+    `place` is the caller where the client says that it works, once it was `asked`.
+    """
 
     calls: int = 0
     nudges: int = 0
+    place: Caller | None = None
+    asked: bool = False
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
 
     def text(self, answer: mcp_tools.Answer) -> str:
         """Count a call; its text, with one more line when a store is overdue.
@@ -68,12 +75,15 @@ def build(
     lean: bool = False,
     calls: Calls | None = None,
     http: bool = False,
+    placed: Callable[[str], Caller] | None = None,
 ) -> Server[Session]:
     """A server for one client. Django is not needed before it lists or calls tools.
 
     Without `calls` tools run one after the other on the thread of asgiref, so that a
     process has one database connection. With `http` it serves many clients, which a
     function tells apart, and whose calls since the last store it does not count.
+    `placed` makes the caller of a folder: a client that was started in no project is
+    asked for its own.
     """
     call = calls or sync_to_async(mcp_tools.call)
     who = (lambda context: caller) if isinstance(caller, Caller) else caller
@@ -87,10 +97,13 @@ def build(
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        asking = who(context)
+        if placed and not asking.project:
+            asking = await _placed(context, placed) or asking
         answer = await call(
             params.name,
             params.arguments or {},
-            caller=_caller_now(who(context), context),
+            caller=_caller_now(asking, context),
             compact=compact,
         )
         said = answer.text if http else context.lifespan_context.text(answer)
@@ -108,6 +121,9 @@ def build(
     server.add_notification_handler(
         "notifications/initialized", types.NotificationParams, _warm_up
     )
+    server.add_notification_handler(
+        "notifications/roots/list_changed", types.NotificationParams, _moved
+    )
     return server
 
 
@@ -119,6 +135,21 @@ async def _session(server: Server[Session]) -> AsyncIterator[Session]:
 async def _warm_up(context: Context, params: types.NotificationParams) -> None:
     """Be ready before the first call, once the client has its `initialize` answer."""
     await sync_to_async(mcp_tools.warm_up)()
+
+
+async def _moved(context: Context, params: types.NotificationParams) -> None:
+    """Ask anew where the client works."""
+    context.lifespan_context.asked = False
+
+
+async def _placed(context: Context, placed: Callable[[str], Caller]) -> Caller | None:
+    """The caller where the client says that it works; it is asked once."""
+    session = context.lifespan_context
+    async with session.asking:
+        if not session.asked:
+            session.asked = True
+            session.place = await mcp_roots.caller(context, placed)
+    return session.place
 
 
 def _caller_now(caller: Caller, context: Context) -> Caller:
