@@ -139,7 +139,11 @@ def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
-        raise Unavailable("the current folder does not exist any more") from None
+        if command != "serve":
+            raise Unavailable("the current folder does not exist any more") from None
+        # A client's memory is worth more than the project of a folder that is gone.
+        os.chdir(os.path.abspath(os.sep))
+        cwd = os.getcwd()
     if command in WARM or command not in COMMANDS:
         code = _through_resident(flags, arguments, cwd)
         if code is not None:

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 from rich.console import Console, RenderableType
 from rich.progress import Progress
 
-from icm_site import conf, terminal
+from icm_site import conf, help_page, terminal
 from icm_site.arguments import Parser
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
@@ -29,40 +29,6 @@ Formatter = Callable[[str], argparse.HelpFormatter]
 
 # Wide enough that a table in a file or pipe keeps each row on one line.
 PIPE_WIDTH = 1000
-
-EPILOG = """other commands:
-  init            set ICM up in the AI tools of this machine
-  uninstall       take out of them what init put in
-  doctor          what is wrong here, and the command that mends it
-  backup          a consistent copy of the database
-  restore         put a copy in the place of the database
-  repair          make indexes anew; save what can be read of a damaged file
-  export          everything that is stored, as lines of JSON or to be read
-  import          what was exported
-  serve           MCP server on standard input and output
-  web             the admin pages and the HTTP interfaces, for this machine
-  trust           let the .icm folder of a repository count
-  dashboard       the memory in the terminal
-  tui             the same
-  config          every setting with its value and where it comes from
-  completion      commands and options completed by bash, zsh or fish
-  bench           speed of the store: insert, search, decay
-  hook            the answer to one event of an agent's program
-  resident        the warm process: status, stop, run
-  bench-latency   hooks, commands and MCP from start to answer, warm and cold
-  bench-scale     search and writes with up to a million memories
-  bench-agent     an agent's work with the memory and without
-  bench-agents    several programs at once on one database
-  bench-recall    questions about a document that was read once
-  bench-format    bytes and tokens of the forms of an answer
-  bench-web       the admin pages and HTTP interfaces over many memories
-  bench-quality   retrieval quality on a file or folder of questions
-
-global options, before or after the command:
-  --db PATH        the database file
-  --no-embeddings  words only: no model is loaded
-  --read-only      open an existing database without writing
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +61,16 @@ def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
 
     _refuse_unknown(arguments, {words[0] for words in COMMANDS})
     try:
-        given = vars(whole_parser(shell.columns).parse_args(list(arguments)))
+        parsed, unknown = whole_parser(shell.columns).parse_known_args(list(arguments))
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
-    words = given.pop("words_", None)
-    if words is None:
-        raise UsageError("a sub-command is missing (see `icm --help`)")
+    given = vars(parsed)
+    words, group = given.pop("words_", ()), given.pop("group_", ())
+    see = f"(see `{' '.join(['icm', *(words or group)])} --help`)"
+    if unknown:
+        raise UsageError(f"unrecognized arguments: {' '.join(unknown)} {see}")
+    if not words:
+        raise UsageError(f"a sub-command is missing {see}")
     operation, command = COMMANDS[words]
     return _run(operation, command, given, shell)
 
@@ -212,20 +182,22 @@ def parser(
 
     root = Parser(
         prog="icm",
-        description="The memory that all AI agents on this machine share.",
-        epilog=EPILOG,
+        usage="icm COMMAND ...",
+        description=help_page.ABOUT,
+        epilog=help_page.EPILOG,
         formatter_class=formatter,
         allow_abbrev=False,
     )
     groups: dict[tuple[str, ...], Any] = {
-        (): root.add_subparsers(metavar="COMMAND", title="commands")
+        (): root.add_subparsers(prog="icm", help=argparse.SUPPRESS)
     }
     parsers: dict[tuple[str, ...], Parser] = {}
     for words, (operation, command) in sorted(commands.items()):
         for depth in range(1, len(words)):
             _group(groups, parsers, words[:depth], formatter)
         group = groups[words[:-1]]
-        sub = parsers.get(words) or _subparser(group, words, operation, formatter)
+        about = command.about or operation.description
+        sub = parsers.get(words) or _subparser(group, words, about, formatter)
         parsers[words] = sub
         _arguments(sub, operation, command)
         sub.set_defaults(words_=words)
@@ -241,25 +213,24 @@ def _group(
     if words in groups:
         return
     if words not in parsers:
-        parsers[words] = groups[words[:-1]].add_parser(
-            words[-1],
-            help=f"sub-commands of {words[-1]}",
-            formatter_class=formatter,
-            allow_abbrev=False,
-        )
+        about = help_page.LINES[words[-1]]
+        about = f"{about[:1].upper()}{about[1:]}."
+        parsers[words] = _subparser(groups[words[:-1]], words, about, formatter)
+        parsers[words].set_defaults(group_=words)
     groups[words] = parsers[words].add_subparsers(metavar="SUB-COMMAND")
 
 
 def _subparser(
-    group: Any, words: tuple[str, ...], operation: Operation, formatter: Formatter
+    group: Any, words: tuple[str, ...], about: str, formatter: Formatter
 ) -> Parser:
-    first = operation.description.split("\n\n")[0].replace("\n", " ")
+    # The page of all commands is written by hand.
+    shown = {"help": about.split("\n\n")[0].replace("\n", " ")} if words[1:] else {}
     made: Parser = group.add_parser(
         words[-1],
-        help=first,
-        description=operation.description,
+        description=about,
         formatter_class=formatter,
         allow_abbrev=False,
+        **shown,
     )
     return made
 
@@ -286,6 +257,7 @@ def _argument(sub: Parser, name: str, info: FieldInfo, command: Command) -> None
     kind = _plain(info.annotation)
     if kind is bool:
         action = "store_false" if info.default is True else "store_true"
+        options["help"] = switch(info)
         sub.add_argument(*flags, dest=name, action=action, **options)
         return
     if get_origin(kind) is Literal:
@@ -296,6 +268,13 @@ def _argument(sub: Parser, name: str, info: FieldInfo, command: Command) -> None
         sub.add_argument(*flags, dest=name, required=required, **options)
     else:
         sub.add_argument(name, nargs=None if required else "?", **options)
+
+
+def switch(info: FieldInfo) -> str:
+    """What a switch does, told from what its field means."""
+    text = info.description or ""
+    left_out = info.default is True
+    return f"Without {text[:1].lower()}{text[1:]}" if left_out else text
 
 
 def _plain(annotation: Any) -> Any:
@@ -314,6 +293,13 @@ def _help(info: FieldInfo, bounds: tuple[int, int] | None) -> str:
         text += ", comma-separated"
     if bounds:
         text += f" ({bounds[0]} to {bounds[1]})"
-    if isinstance(info.default, str | int | float) and info.default not in (False, ""):
+    if _shows(info.default):
         text += f" (default: {info.default})"
     return text.replace("%", "%%")
+
+
+def _shows(default: object) -> bool:
+    """Whether a default says something: an absent switch or text says nothing."""
+    if isinstance(default, bool):
+        return False
+    return isinstance(default, str | int | float) and default != ""

@@ -99,7 +99,8 @@ def main(arguments: Sequence[str]) -> int:
     """`icm completion SHELL`: print the script that the shell is to read."""
     parser = Parser(
         prog="icm completion",
-        description="Print the script by which a shell completes the commands of icm.",
+        description="Print the script by which a shell completes the commands of icm: "
+        "in bash, source <(icm completion bash) tries it out.",
         allow_abbrev=False,
     )
     parser.add_argument("shell", choices=list(SHELLS), help="the shell that reads it")

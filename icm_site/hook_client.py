@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 USAGE = """\
 usage: icm hook VERB [--tool HOST] [--event NAME] [--max-tokens N]
+       icm hook disable    (take the hooks out of all AI tools)
 
 Answer one event of an agent's program: its payload on standard input, the answer on
 standard output. The exit code is always 0.

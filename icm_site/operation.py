@@ -71,6 +71,7 @@ class Command:
 
     `flags` maps a field to its option strings, or to `()` for a positional argument;
     a field that is not named gets `--field-name`. `note` makes a line for stderr.
+    `about` says what the command does where another one shares its operation.
     """
 
     words: tuple[str, ...]
@@ -81,6 +82,7 @@ class Command:
     hidden: frozenset[str] = frozenset()
     note: Callable[[Any], str] | None = None
     exit_code: Callable[[Any], int] | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,6 +74,8 @@ OPERATIONS = [
                     "raw_excerpt": ("-r", "--raw"),
                 },
                 fill={"topic": _remembered_topic},
+                about="Store one durable fact under the name of the project you are in."
+                "\n\nWith -t it is `icm store`; outside any project it is `general`.",
                 note=texts.project_note,
             ),
         ),
@@ -133,6 +135,7 @@ OPERATIONS = [
             Command(
                 words=("history",),
                 formats={"text": texts.history, "json": texts.shown_json},
+                about="Show the changes of one memory, the newest first.",
                 flags={"id": ()},
                 exit_code=_missing_exit,
             ),

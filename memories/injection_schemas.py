@@ -12,9 +12,7 @@ from memories.schemas import Keywords, Level, MemoryRecord
 class WakeUpParams(Params):
     project: str | None = Field(None, description="Else the current one; - for all")
     max_tokens: int = Field(200, description="Token budget")
-    include_preferences: bool = Field(
-        True, description="Whether preferences and identity are shown"
-    )
+    include_preferences: bool = Field(True, description="Preferences and identity")
 
 
 class ContextParams(Params):

@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import django
 from pydantic.fields import FieldInfo
 
+from icm_site import command_line
 from icm_site.conf_keys import KEYS, Key, bounds
 from icm_site.operation import Command, Operation, Tool
 
@@ -64,14 +65,19 @@ def commands() -> str:
 
 def _command(words: tuple[str, ...], operation: Operation, command: Command) -> str:
     rows = [
-        (_flags(name, command), _meaning(info, name, command.ranges, command.fill))
+        (
+            _flags(name, command),
+            command_line.switch(info)
+            if info.default is True
+            else _meaning(info, name, command.ranges, command.fill),
+        )
         for name, info in operation.params.model_fields.items()
         if name not in command.hidden
     ]
     if len(command.formats) > 1:
         names = ", ".join(f"`{name}`" for name in command.formats)
         rows.append(("`-f`, `--format`", f"{names}; the first is the default"))
-    parts = [f"### `icm {' '.join(words)}`", operation.description]
+    parts = [f"### `icm {' '.join(words)}`", command.about or operation.description]
     return "\n\n".join([*parts, *([_table("Argument", rows)] if rows else [])])
 
 

@@ -29,7 +29,11 @@ def main(argv: Sequence[str]) -> int:
         description="The warm process that answers hooks, commands and MCP clients.",
         allow_abbrev=False,
     )
-    parser.add_argument("action", choices=[*ACTIONS], help="what to do")
+    parser.add_argument(
+        "action",
+        choices=[*ACTIONS],
+        help="status: how it fares; stop: end it; run: run it here, in view",
+    )
     try:
         options = parser.parse_args(list(argv))
     except SystemExit as stop:  # --help

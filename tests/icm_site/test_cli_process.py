@@ -221,6 +221,34 @@ def test_a_working_folder_that_is_gone_is_said(
         gone.mkdir()
 
 
+@pytest.mark.slow
+def test_the_server_serves_from_a_folder_that_is_gone(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir "$PWD"; exec "$0" -m icm_site.cli serve'
+    hello = (
+        '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersi'
+        'on": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": '
+        '"1"}}}\n{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
+        '{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": '
+        '"icm_memory_list_topics", "arguments": {}}}\n'
+    )
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable],
+        cwd=gone,
+        env=environment,
+        input=hello,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[-1]["id"] == 2 and not answers[-1]["result"].get("isError")
+
+
 def test_log_messages_go_to_stderr(icm: Icm) -> None:
     icm(*STORE, "A fact about Postgres.")
     outcome = icm("recall", "Postgres", "-f", "json", ICM_LOG="debug")
