@@ -176,8 +176,9 @@ def _denseness(density: float) -> float:
 
 
 VECTOR_SHARE = 0.5
-# Nearness that counts as full strength: a text that answers the question.
-FULL_NEARNESS = 0.5
+# Nearness that counts as full strength: a text that answers the question. What is
+# nearer gains by a smaller slope, so that the order of several such texts is kept.
+FULL_NEARNESS, SLOPE_BEYOND = 0.5, 0.5
 
 
 def vector_strength(nearness: float) -> float:
@@ -185,11 +186,23 @@ def vector_strength(nearness: float) -> float:
     return min(nearness / FULL_NEARNESS, 1.0) if nearness > 0 else 0.0
 
 
-def _strengths_within_1(values: Mapping[int, float], full: float) -> dict[int, float]:
+def _near_strengths(values: Mapping[int, float]) -> dict[int, float]:
+    """Strengths of the default fusion: up to 1.5, of a nearness of 1."""
+    least = 1.0 - SLOPE_BEYOND
     return {
-        i: (value / full if value < full else 1.0) if value > 0 else 0.0
+        i: (
+            value / FULL_NEARNESS
+            if value < FULL_NEARNESS
+            else least + SLOPE_BEYOND * value / FULL_NEARNESS
+        )
+        if value > 0
+        else 0.0
         for i, value in values.items()
     }
+
+
+def _within_1(values: Mapping[int, float]) -> dict[int, float]:
+    return {i: min(value, 1.0) if value > 0 else 0.0 for i, value in values.items()}
 
 
 def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
@@ -210,7 +223,7 @@ def fuse(arms: Arms, engine: str = "default") -> dict[int, float]:
     scores = {
         i: by_words * of_words(i, 0.0) + by_vector * near for i, near in values.items()
     }
-    if by_words + by_vector <= 1:
+    if max(scores.values(), default=0.0) <= 1:
         return scores
     return {i: min(1.0, score) for i, score in scores.items()}
 
@@ -243,14 +256,14 @@ FUSIONS = {
 def _default_values(
     strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    known = _strengths_within_1(neighbours.nearness, FULL_NEARNESS)
+    known = _near_strengths(neighbours.nearness)
     return _with_missing(known, strengths, ceiling=0.5, floor=0.0)
 
 
 def _plain_cosines(
     strengths: Mapping[int, float], neighbours: Neighbours
 ) -> dict[int, float]:
-    known = _strengths_within_1(neighbours.cosines, 1.0)
+    known = _within_1(neighbours.cosines)
     return _with_missing(known, strengths, ceiling=1.0, floor=neighbours.floor)
 
 

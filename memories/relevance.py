@@ -81,8 +81,7 @@ def question(query: str, words: Words) -> Question:
     """What a query asks for; `words` are those of the query."""
     names = frozenset(text.search_words(" ".join(names_in(query))))
     known = whole = 0.0
-    pairs = zip(words.terms, words.holders, words.weights, strict=True)
-    for term, holders, weight in pairs:
+    for term, holders, weight in words.written:
         if not holders and term in words.spare:
             continue
         counted = weight * _worth(term, names)

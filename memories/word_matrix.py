@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from icm_site import text
 from memories import search_log, words
+from memories.guesses import create_temporary, guessed
 from memories.scope import EVERYTHING, Connection, Scope
 from memories.search_log import Mark
 from memories.word_holders import Change, Holders, Known, Small
@@ -83,7 +84,7 @@ class State(NamedTuple):
 class Index:
     """One state of the full-text index: the size of each row by its id.
 
-    `known` is filled as words are asked for.
+    `known` is filled as words are asked for, `guesses` as unknown ones are.
     """
 
     state: State
@@ -91,6 +92,7 @@ class Index:
     total: int
     sizes: Floats
     known: Known = field(default_factory=Known)
+    guesses: dict[str, str] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
@@ -179,10 +181,15 @@ class MatrixWords:
         if index is None:
             return IndexWords().ask(connection, query, scope=scope, depth=depth)
         terms = text.search_words(query)
+        spare = text.spare_words(query)
         holders = [_holders(connection, index, term) for term in terms]
         counts = [len(each.ids) for each in holders]
-        spare = text.spare_words(query)
-        asked = Words(terms, counts, spare, index.rows, index.average)
+        guesses = guessed(connection, terms, counts, spare, index.guesses)
+        for guess in guesses:
+            holders.append(_holders(connection, index, guess))
+            counts.append(len(holders[-1].ids))
+        rows, average = index.rows, index.average
+        asked = Words(terms + guesses, counts, spare, rows, average, len(guesses))
         best = _best(index, asked, holders, within(), depth)
         return MatrixAsked(asked, best, index, holders)
 
@@ -274,7 +281,7 @@ def _holders(connection: Connection, index: Index, term: str) -> Holders:
     if known is not None:
         return known
     if not connection.execute(HAS_PLACES).fetchone():
-        _create_places(connection)
+        create_temporary(connection, CREATE_PLACES)
     if is_prefix(term):
         row = connection.execute(PLACES_OF_PREFIX, (term, term + LAST_CHARACTER))
     else:
@@ -285,17 +292,6 @@ def _holders(connection: Connection, index: Index, term: str) -> Holders:
     found = Holders(ids.astype(np.int32), counts.astype(np.int32))
     index.known.put(term, found)
     return found
-
-
-def _create_places(connection: Connection) -> None:
-    """Make the table, of this connection alone, that lists the places of each word."""
-    # It lies in memory, yet a connection for reading refuses it as it does any table.
-    (reading,) = connection.execute("PRAGMA query_only").fetchone()
-    connection.execute("PRAGMA query_only = OFF")
-    try:
-        connection.execute(CREATE_PLACES)
-    finally:
-        connection.execute(f"PRAGMA query_only = {int(reading)}")
 
 
 def _fts5_weight(holders: int, rows: int) -> float:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from icm_site import text
+from memories.guesses import guessed
 from memories.scope import EVERYTHING, IN_SCOPE, Connection, Scope
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _BY_COUNT = (1 - PRESENCE) * (K1 + 1) / FULL
 # Counts of a handful of rows say little: below this size words weigh as in a store
 # of this size.
 LEAST_ROWS = 100
+# A word that was perhaps meant says less than one that was written.
+GUESS_SHARE = 0.7
 # Candidates come from the rarest words, as long as so many rows hold them.
 MOST_HITS = 100_000
 
@@ -115,6 +118,7 @@ class Words:
 
     `holders`: the rows that hold each word. `spare`: words that a text need not hold
     (see text.spare_words). `rows`: those of the index, of `average` words each.
+    `guesses`: those that stand at the end, which were not written (see guesses.py).
     """
 
     terms: Sequence[str]
@@ -122,24 +126,34 @@ class Words:
     spare: Collection[str]
     rows: int
     average: float
+    guesses: int = 0
 
     @cached_property
     def weights(self) -> list[float]:
         """Inverse document frequency that stays positive, of each word."""
         rows = max(self.rows, LEAST_ROWS)
-        return [math.log1p((rows - n + 0.5) / (n + 0.5)) for n in self.holders]
+        found = [math.log1p((rows - n + 0.5) / (n + 0.5)) for n in self.holders]
+        for n in range(len(found) - self.guesses, len(found)):
+            found[n] *= GUESS_SHARE
+        return found
+
+    @property
+    def written(self) -> list[tuple[str, int, float]]:
+        """Word, holders and weight of those that the query itself has."""
+        every = zip(self.terms, self.holders, self.weights, strict=True)
+        return [*every][: len(self.terms) - self.guesses]
 
     @cached_property
     def whole(self) -> float:
         """The weight of all that is asked for."""
-        pairs = zip(self.terms, self.holders, self.weights, strict=True)
-        return math.fsum(w for term, n, w in pairs if n or term not in self.spare)
+        return math.fsum(
+            w for term, n, w in self.written if n or term not in self.spare
+        )
 
     @cached_property
     def known(self) -> float:
         """The part, 0-1, of all that is asked for which some memory holds."""
-        pairs = zip(self.holders, self.weights, strict=True)
-        held = math.fsum(weight for n, weight in pairs if n)
+        held = math.fsum(weight for _, n, weight in self.written if n)
         return min(1.0, held / self.whole) if self.whole else 1.0
 
     @cached_property
@@ -263,13 +277,23 @@ class IndexWords:
 
 def _words(connection: Connection, query: str) -> Words:
     terms = text.search_words(query)
-    matched = [text.match_term(term) for term in terms]
-    holders = [0] * len(terms)
-    for n, count in connection.execute(HOLDERS, (json.dumps(matched),)):
-        holders[n] = count
+    holders = _counts(connection, terms)
+    spare = text.spare_words(query)
+    guesses = guessed(connection, terms, holders, spare, {})
+    if guesses:
+        terms, holders = terms + guesses, holders + _counts(connection, guesses)
     rows, words = size(connection)
     average = words / rows if words else 1.0
-    return Words(terms, holders, text.spare_words(query), rows, average)
+    return Words(terms, holders, spare, rows, average, len(guesses))
+
+
+def _counts(connection: Connection, terms: Sequence[str]) -> list[int]:
+    """How many rows hold each word."""
+    matched = [text.match_term(term) for term in terms]
+    counts = [0] * len(terms)
+    for n, count in connection.execute(HOLDERS, (json.dumps(matched),)):
+        counts[n] = count
+    return counts
 
 
 def size(connection: Connection) -> tuple[int, int]:

@@ -69,6 +69,13 @@ def test_scores_lie_between_0_and_1_for_any_cosine(engine: str) -> None:
     assert set(rank.ordered(scores, arms)) <= {1, 2, 3, 4, 5}
 
 
+def test_of_two_texts_that_both_answer_the_nearer_one_comes_first() -> None:
+    arms = Arms({1: 2.0, 2: 1.9}, {1: 0.5, 2: 0.48}, near(m1=0.55, m2=0.7))
+    scores = rank.fuse(arms)
+    assert rank.ordered(scores, arms) == [2, 1]
+    assert scores[1] == pytest.approx(0.5 * 0.5 + 0.5 * 1.05)
+
+
 def test_the_named_fusions_are_the_documented_ones() -> None:
     arms = Arms({1: 1.0}, {1: 0.5}, near(m1=0.8))
     assert rank.fuse(arms, "blend")[1] == pytest.approx(0.3 * 0.5 + 0.7 * 0.8)

@@ -37,6 +37,8 @@ QUERIES = [
     "第 章",
     "설정 миграции CAFE",
     "nothing of this is there: zanzibar",
+    "stagign proyx databse cahces is depolyed",
+    "wich databaze of the staing Musik",
     "the of",
     "?",
     " ".join(VOCABULARY),
