@@ -5,7 +5,6 @@ nearly alike ("Musik"). Takes any SQLite connection and imports no numpy.
 """
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, MutableMapping, Sequence
 from string import ascii_lowercase
 
@@ -50,8 +49,8 @@ def guessed(
         for term in missing:
             if term not in known:
                 known[term] = _nearest(connection, term)
-    # Without it the words are still found that were spelt well.
-    except sqlite3.Error as error:
+    # Whatever the driver raises: the words that were spelt well still answer.
+    except Exception as error:
         # Loaded when there is something to say, as in arms.attempt.
         import logging
 
