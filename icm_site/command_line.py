@@ -11,19 +11,18 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
-import django
-from django.apps import apps
-from pydantic.fields import FieldInfo
-from rich.console import Console, RenderableType
-from rich.progress import Progress
-
-from icm_site import conf, help_page, terminal
+from icm_site import conf, help_page, startup, terminal
 from icm_site.arguments import Parser
 from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
-from icm_site.operation import Command, Operation
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+    from rich.console import RenderableType
+
+    from icm_site.operation import Command, Operation
 
 Formatter = Callable[[str], argparse.HelpFormatter]
 
@@ -52,14 +51,9 @@ def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
 
     `shell` is that of another process which asks; None: this one's.
     """
-    if not apps.ready:
-        # Not a default: a shell may name the settings of another project.
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
-        django.setup()
     shell = shell or here()
-    from icm_site.registry import COMMANDS
-
-    _refuse_unknown(arguments, {words[0] for words in COMMANDS})
+    known = commands()
+    _refuse_unknown(arguments, {words[0] for words in known})
     try:
         parsed, unknown = whole_parser(shell.columns).parse_known_args(list(arguments))
     except SystemExit as stop:  # --help
@@ -71,16 +65,24 @@ def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
         raise UsageError(f"unrecognized arguments: {' '.join(unknown)} {see}")
     if not words:
         raise UsageError(f"a sub-command is missing {see}")
-    operation, command = COMMANDS[words]
+    operation, command = known[words]
     return _run(operation, command, given, shell)
+
+
+@functools.cache
+def commands() -> Mapping[tuple[str, ...], tuple[Operation, Command]]:
+    """The commands by their words; the first call sets Django up."""
+    with startup.importing():
+        startup.set_up_django()
+        from icm_site.registry import COMMANDS
+
+    return COMMANDS
 
 
 @functools.cache
 def whole_parser(columns: int) -> Parser:
     """The parser of all commands, whose help is as wide as the terminal."""
-    from icm_site.registry import COMMANDS
-
-    return parser(COMMANDS, columns=columns)
+    return parser(commands(), columns=columns)
 
 
 def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
@@ -138,6 +140,9 @@ def _run(
 def _with_progress(operation: Operation, params: Any, caller: Any) -> Any:
     if "progress" not in operation.run.__annotations__:
         return operation.run(params, caller)
+    from rich.console import Console
+    from rich.progress import Progress
+
     console = Console(stderr=True)
     with Progress(console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(operation.name.replace("_", " "), total=None)
@@ -153,20 +158,22 @@ def show(output: RenderableType, shell: Shell | None = None) -> None:
     if isinstance(output, str):
         if output:
             print(output)
-    else:
-        shell = shell or here()
-        # Stored text is data: no markup, no emoji codes, no colouring of numbers.
-        console = Console(
-            width=shell.columns if sys.stdout.isatty() else PIPE_WIDTH,
-            markup=False,
-            emoji=False,
-            highlight=False,
-            _environ=shell.env,
-        )
-        # Not straight to stdout: a closed pipe would end the program with an error.
-        with console.capture() as captured:
-            console.print(output)
-        sys.stdout.write(captured.get())
+        return
+    from rich.console import Console
+
+    shell = shell or here()
+    # Stored text is data: no markup, no emoji codes, no colouring of numbers.
+    console = Console(
+        width=shell.columns if sys.stdout.isatty() else PIPE_WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ=shell.env,
+    )
+    # Not straight to stdout: a closed pipe would end the program with an error.
+    with console.capture() as captured:
+        console.print(output)
+    sys.stdout.write(captured.get())
 
 
 def parser(

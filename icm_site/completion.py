@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -132,16 +131,10 @@ def tree() -> Tree:
 
 
 def _operations() -> Parser:
-    import django
-    from django.apps import apps
+    from icm_site import terminal
+    from icm_site.command_line import whole_parser
 
-    if not apps.ready:
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
-        django.setup()
-    from icm_site.command_line import parser
-    from icm_site.registry import COMMANDS
-
-    return parser(COMMANDS)
+    return whole_parser(terminal.DEFAULT_COLUMNS)
 
 
 def _of_parser(

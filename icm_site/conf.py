@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -229,6 +228,8 @@ def _read(file: Path | None) -> dict[str, Any] | None:
         ) from error
     if data is None:
         return None
+    import tomllib
+
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

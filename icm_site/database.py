@@ -16,11 +16,10 @@ from django.core.management import call_command
 from django.db import Error as DjangoError
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
-from filelock import FileLock, Timeout
 
 from feedback.indexes import INDEX as FEEDBACK
 from icm_site.errors import Conflict, IcmError, ReadOnly, Unavailable
-from icm_site.sqlite import backup, failures, identity
+from icm_site.sqlite import failures, identity
 from memoirs.indexes import INDEX as MEMOIRS
 from memories import indexes
 
@@ -89,6 +88,8 @@ def _migrate(path: Path) -> None:
             f"{path} is empty or of an older version and must be opened for writing "
             "once, which was not possible"
         )
+    from filelock import FileLock, Timeout
+
     # By its real name: another process may come to the file by a link.
     lock = FileLock(f"{path.resolve()}.lock", timeout=LOCK_SECONDS, mode=0o600)
     try:
@@ -105,6 +106,8 @@ def _migrate_alone(path: Path) -> None:
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if plan and executor.loader.applied_migrations:
+        from icm_site.sqlite import backup
+
         backup.backup(path, backup.default_target(path, datetime.now(UTC)))
     with connection.cursor() as cursor:
         # Before, so that no earlier program opens the file for writing meanwhile.

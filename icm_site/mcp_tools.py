@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,13 +32,7 @@ class Answer:
 def registry() -> Mapping[str, tuple[Operation, Tool]]:
     """All tools by name; the first call sets Django up, which takes half a second."""
     with startup.importing():
-        import django
-        from django.apps import apps
-
-        if not apps.ready:
-            # Not a default: the client may work on a Django project of its own.
-            os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
-            django.setup()
+        startup.set_up_django()
         from icm_site.registry import TOOLS
 
     return TOOLS

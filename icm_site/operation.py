@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Params(BaseModel):
     """What comes in through a door; unknown arguments are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -37,7 +37,7 @@ class Params(BaseModel):
 class Result(BaseModel):
     """What goes out: the same value on every surface."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 class Failure(Result):

@@ -78,12 +78,9 @@ def _parser() -> Parser:
 
 
 def _set_up(options: argparse.Namespace) -> None:
-    import django
     from django.conf import settings
 
-    # Not a default: a shell may name the settings of another project.
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django(startup.PAGES)
     names = [options.host, *options.name]
     if options.host in ("0.0.0.0", "::"):
         names[0] = socket.gethostname()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from icm_site.caller import Caller
-from memoirs import distill, learn, patterns
+from memoirs import distill, patterns
 from memoirs.intake_schemas import (
     DistillParams,
     DistillResult,
@@ -62,6 +62,9 @@ def learn_project(params: LearnParams, caller: Caller) -> LearnResult:
 
     Once in a code base that is new to you, and after large changes.
     """
+    # Every command imports this module, and none but this one the survey of a project.
+    from memoirs import learn
+
     directory = learn.allowed(params.directory, caller=caller)
     done = learn.learn(directory, name=params.name, caller=caller)
     return LearnResult(

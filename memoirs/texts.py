@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
-from rich.table import Table
 
 from memoirs.relations import kebab
 from memoirs.schemas import (
@@ -29,6 +29,9 @@ from memoirs.schemas import (
 )
 from memories import formats
 from memories.formats import plain
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 NO_MEMOIRS = "No memoirs yet."
 NO_CONCEPTS = "No concepts found."
@@ -77,6 +80,8 @@ def deleted(result: DeleteMemoirResult) -> str:
 def listed_table(result: MemoirsResult) -> Table | str:
     if not result.memoirs:
         return NO_MEMOIRS
+    from rich.table import Table
+
     table = Table("Name")
     table.add_column("Concepts", justify="right")
     table.add_column("Description")

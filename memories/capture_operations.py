@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -11,9 +12,13 @@ from icm_site import conf
 from icm_site.caller import Caller
 from icm_site.errors import InvalidInput
 from icm_site.operation import Params, Result
-from memories import capture, known_projects, transcripts
+from memories import known_projects
 from memories.driver import raw_connection
-from memories.extraction import Fact, topic_of
+
+# Extraction itself is imported where it is used: every command imports this module.
+if TYPE_CHECKING:
+    from memories.extraction import Fact
+    from memories.transcripts import Turn
 
 
 class ExtractParams(Params):
@@ -54,6 +59,8 @@ def memory_extract(params: ExtractParams, caller: Caller) -> ExtractResult:
     Reads prose, the output of compilers, test runners and git, and the transcripts of
     Claude Code, Codex, Gemini, Copilot, OpenCode and Cursor.
     """
+    from memories import capture
+
     if params.project is not None:
         aliases = conf.current().projects.aliases
         name = known_projects.named(raw_connection(), params.project, aliases)
@@ -73,7 +80,9 @@ def memory_extract(params: ExtractParams, caller: Caller) -> ExtractResult:
     )
 
 
-def _turns(params: ExtractParams) -> list[transcripts.Turn]:
+def _turns(params: ExtractParams) -> list[Turn]:
+    from memories import capture, transcripts
+
     if params.transcript and params.text:
         raise InvalidInput("give either --text or --transcript")
     if params.transcript:
@@ -86,6 +95,8 @@ def _turns(params: ExtractParams) -> list[transcripts.Turn]:
 
 
 def _standard_input() -> str:
+    from memories import transcripts
+
     stream = getattr(sys.stdin, "buffer", None)
     data = stream.read(transcripts.MOST_BYTES + 1) if stream else sys.stdin.read()
     if len(data) > transcripts.MOST_BYTES:
@@ -94,6 +105,8 @@ def _standard_input() -> str:
 
 
 def _found(fact: Fact, caller: Caller) -> FoundFact:
+    from memories.extraction import topic_of
+
     values = asdict(fact) | {
         "topic": topic_of(fact, caller.project),
         "content": fact.text,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from rich.console import Group
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from memories import formats
 from memories.care_schemas import (
@@ -23,6 +21,9 @@ from memories.care_schemas import (
 )
 from memories.formats import plain
 from memories.schemas import MemoryRecord
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 SHOWN = 40
 SHOWN_CHARS = 300
@@ -115,6 +116,9 @@ def health(result: HealthResult) -> str:
 def health_table(result: HealthResult) -> Group | str:
     if not result.topics:
         return "No topics yet."
+    from rich.console import Group
+    from rich.table import Table
+
     table = Table("Topic", "Status")
     for name in ("Entries", "AvgWgt", "Stale"):
         table.add_column(name, justify="right")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from memories import formats
 from memories.formats import plain
 from memories.hook_schemas import HookLogResult, HookStatsResult, PauseResult
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 NONE = "No runs of hooks are on record for that."
 
@@ -14,6 +17,8 @@ NONE = "No runs of hooks are on record for that."
 def log(result: HookLogResult) -> Table | str:
     if not result.events:
         return NONE
+    from rich.table import Table
+
     table = Table("When", "Event", "Host", "Project", "ms", "Tokens", "Brought", "Note")
     for event in result.events:
         table.add_row(
@@ -43,6 +48,8 @@ def log_json(result: HookLogResult) -> str:
 def stats(result: HookStatsResult) -> Table | str:
     if not result.events:
         return NONE
+    from rich.table import Table
+
     table = Table("Event", title=_title(result))
     for name in ("Runs", "Errors", "Average ms", "p50", "p99", "Tokens"):
         table.add_column(name, justify="right")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from icm_site.operation import Command, Operation
 from memories import formats
@@ -16,6 +16,9 @@ from memories.project_operations import (
     project_merge,
 )
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 NONE = "No projects yet."
 
 
@@ -23,6 +26,8 @@ def listed(result: ProjectsResult) -> str | Table:
     """A table; one sentence where there is nothing to list."""
     if not result.projects:
         return NONE
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="")
     table.add_column("Project")
     table.add_column("Memories", justify="right")

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import OperationalError, connection, transaction
 
 from icm_site.errors import InvalidInput, Unavailable
-from icm_site.sqlite import backup, failures
+from icm_site.sqlite import failures
 from icm_site.text import QUERY_BYTES, normalise
 from memories import history, indexes, matrices, projects, validation
 from memories.models import (
@@ -176,6 +176,8 @@ def _empty_log() -> bool:
 
 def backups() -> list[str]:
     """Copies of this database that lie beside it."""
+    from icm_site.sqlite import backup
+
     path = Path(str(connection.settings_dict["NAME"]))
     return sorted(map(str, backup.copies(path)))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from django.db import connection, transaction
 
 from icm_site.errors import InvalidInput, Unavailable
-from icm_site.sqlite import backup
 from memories import embedder, embedding, indexes, lease
 from memories.embedding import Embedded, Progress
 from memories.models import MemoryVector, Metadata
@@ -47,6 +46,8 @@ def migrate(
         started = MemoryVector.objects.filter(model=target).exists()
         copy = None
         if MemoryVector.objects.exclude(model=target).exists() and not started:
+            from icm_site.sqlite import backup
+
             source = Path(str(connection.settings_dict["NAME"]))
             copy = backup.backup(
                 source, backup.default_target(source, datetime.now(UTC))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from memories import formats
 from memories.fence import told
@@ -25,6 +24,9 @@ from memories.schemas import (
     UndoResult,
 )
 from memories.store import CONSOLIDATE_ABOVE
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 CLOSE_CHARS = 120
 NOTHING = "No memories found."
@@ -238,6 +240,8 @@ def _value(value: object) -> str:
 def listed_table(result: ListResult) -> Table | str:
     if not result.memories:
         return NOTHING
+    from rich.table import Table
+
     table = Table("ID", "Topic", "Importance", "Weight", "Created", "Summary")
     for memory in result.memories:
         table.add_row(
@@ -299,6 +303,8 @@ def undone(result: UndoResult) -> str:
 def topics_table(result: TopicsResult) -> Table | str:
     if not result.topics:
         return "No topics yet."
+    from rich.table import Table
+
     table = Table("Topic")
     table.add_column("Count", justify="right")
     for row in result.topics:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from memories import formats
 from memories.formats import plain
@@ -11,6 +11,9 @@ from memories.token_schemas import (
     TokenListResult,
     TokenRevokeResult,
 )
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def created(result: TokenCreateResult) -> str:
@@ -25,6 +28,8 @@ def created_note(result: TokenCreateResult) -> str:
 def listed(result: TokenListResult) -> Table | str:
     if not result.tokens:
         return "No tokens yet."
+    from rich.table import Table
+
     table = Table("Name", "May", "Created", "Last used")
     for token in result.tokens:
         table.add_row(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -11,10 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import django
 from rich.table import Table
 
-from icm_site import conf
+from icm_site import conf, startup
 from icm_site.arguments import Parser
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
@@ -125,8 +123,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django()
     found, count = measured()
     tools = schemas()
     show(table(found, f"A recall of {count} memories"))

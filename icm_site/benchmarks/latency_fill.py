@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 
-import django
-
-from icm_site import conf
+from icm_site import conf, startup
 
 
 def main(count: str, kind: str) -> None:
@@ -16,8 +13,7 @@ def main(count: str, kind: str) -> None:
 
     Of no kind ("") they are other texts than those before.
     """
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django()
     from django.db import transaction
 
     from icm_site import database

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import django
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from icm_site import startup
 from icm_site.benchmarks.data import Evaluation
 from icm_site.benchmarks.systems import STEPS, Outcome, Step, System
 
@@ -106,7 +106,7 @@ def _start(counts: Any) -> None:
     _counts = counts
     # An interrupt ends the worker; else the pool would go on with its next task.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    django.setup()
+    startup.set_up_django()
 
 
 def _run(

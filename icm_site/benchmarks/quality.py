@@ -9,9 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import django
-
-from icm_site import __version__
+from icm_site import __version__, startup
 from icm_site.arguments import Parser
 from icm_site.benchmarks import (
     abstention,
@@ -53,8 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(argv)
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
-    django.setup()
+    startup.set_up_django()
     plots.checked(options.plot)
     evaluations = data.read(options.path)
     if options.limit is not None:

@@ -13,11 +13,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import django
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from icm_site import startup
 from icm_site.arguments import Parser
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
@@ -102,8 +102,7 @@ def wanted(text: str) -> list[int]:
 
 def measured(sizes: Sequence[int], *, index: bool) -> Iterator[Scale]:
     """One database that grows from size to size, measured at each."""
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django()
     from icm_site.benchmarks.quality_run import own_database
     from icm_site.benchmarks.scale_work import Bench
 

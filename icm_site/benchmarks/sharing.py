@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import statistics
 import sys
@@ -15,10 +14,10 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import django
 from rich.progress import Progress
 from rich.table import Table
 
+from icm_site import startup
 from icm_site.arguments import Parser
 from icm_site.benchmarks import model_program, plots
 from icm_site.benchmarks.mcp_host import McpHost
@@ -80,8 +79,7 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django()
     with tempfile.TemporaryDirectory(prefix="icm-bench-") as name:
         folder = Path(name)
         models = _models(given.model, given.model_command, given.timeout, folder)

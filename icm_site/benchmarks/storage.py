@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import statistics
@@ -15,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import django
 from rich.progress import Progress
 from rich.table import Table
 
+from icm_site import startup
 from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
@@ -72,8 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     plots.checked(given.plot)
     plots.checked_folder(given.json)
     count, decayed = given.count, given.decayed
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-    django.setup()
+    startup.set_up_django()
     from icm_site.benchmarks.storage_work import Work
 
     folder = Path(tempfile.mkdtemp(prefix="icm-bench-"))

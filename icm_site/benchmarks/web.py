@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import django
 from rich.progress import Progress
 from rich.table import Table
 
+from icm_site import startup
 from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import plots
 from icm_site.command_line import show
@@ -70,9 +70,8 @@ def main(arguments: Sequence[str]) -> int:
         return int(stop.code or 0)
     plots.checked(given.plot)
     plots.checked_folder(given.json)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
     os.environ["ICM_NO_EMBEDDINGS"] = "1"
-    django.setup()
+    startup.set_up_django(startup.PAGES)
     with _folder() as folder:
         pages = measure(folder, count=given.count, rounds=given.rounds)
     show(table(pages, given.count))

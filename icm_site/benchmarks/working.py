@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -11,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import django
 from rich.progress import Progress
 from rich.table import Table
 
+from icm_site import startup
 from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import agent_project, model_program, plots
 from icm_site.benchmarks.model_program import Model, Reply
@@ -107,8 +106,7 @@ def main(arguments: Sequence[str]) -> int:
             database=folder / "model.sqlite3",
         )
         count = given.runs if model else 1
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.settings"
-        django.setup()
+        startup.set_up_django()
         runs = measure(folder, model, asked, count)
     _report(runs, asked, model, given.json, verbose=given.verbose)
     plots.save(given.plot, [chart(runs)])

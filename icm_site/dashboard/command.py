@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -28,11 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInput("the dashboard needs a terminal")
     with startup.importing():
-        import django
-
-        # Not a default: a shell may name the settings of another project.
-        os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
-        django.setup()
+        startup.set_up_django()
         from icm_site import database
         from icm_site.dashboard.app import Dashboard
     database.ready()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icm_site import conf, paths
+from icm_site import conf, paths, startup
 from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput
 
@@ -119,7 +119,6 @@ def main() -> int:
     cwd = job.get("cwd") or os.sep
     config = _configuration(cwd)
     conf.use(config)
-    os.environ["DJANGO_SETTINGS_MODULE"] = "icm_site.command_settings"
     from filelock import FileLock
 
     # One at a time: each loads what the work needs, and maybe a model, once it is due.
@@ -127,9 +126,7 @@ def main() -> int:
     paths.make_private_dir(database_path.parent)
     lock = FileLock(f"{database_path}{LOCK_SUFFIX}", mode=0o600)
     with lock.acquire(timeout=WAIT_SECONDS):
-        import django
-
-        django.setup()
+        startup.set_up_django()
         from icm_site import database
 
         database.ready()

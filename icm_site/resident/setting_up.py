@@ -14,6 +14,8 @@ def set_up() -> None:
 
     mcp_tools.registry()
     with startup.importing():
+        import rich.table  # noqa: F401
+
         from icm_site import command_line, database
         from icm_site.resident import answering
         from memories import vector_files, word_matrix

@@ -44,14 +44,15 @@ def test_a_relative_path_is_relative_to_the_working_folder(
     assert f"Database: {tmp_path}/sub/x.sqlite3 (flag)" in shown
 
 
-def test_commands_import_nothing_that_only_pages_or_vectors_need(
-    environment: dict[str, str], tmp_path: Path
+def test_commands_import_nothing_that_they_do_not_need(
+    icm: Icm, environment: dict[str, str], tmp_path: Path
 ) -> None:
+    assert icm(*STORE, "The cache is Redis.").returncode == 0
     commands = (
-        [*STORE, "The cache is Redis."],
+        [*STORE, "The queue is Redis, too."],
         ["--no-embeddings", "recall", "which cache"],
         ["stats"],
-        ["topics"],
+        ["topics", "-f", "json"],
     )
     code = f"import sys; from icm_site import cli; [cli.main(c) for c in {commands}]"
     command = [sys.executable, "-c", f"{code}; print(*sys.modules, file=sys.stderr)"]
@@ -61,7 +62,9 @@ def test_commands_import_nothing_that_only_pages_or_vectors_need(
     imported = set(done.stderr.decode().split())
     assert b"The cache is Redis." in done.stdout
     assert "memories.models" in imported
-    assert not imported & {"ninja", "django.test", "icm_site.urls", "numpy"}
+    pages_and_vectors = {"ninja", "django.test", "icm_site.urls", "numpy"}
+    others = {"rich", "filelock", "tomllib", "memories.extraction", "memoirs.learn"}
+    assert not imported & (pages_and_vectors | others)
 
 
 def test_two_databases_open_none(icm: Icm, tmp_path: Path) -> None:
