@@ -135,6 +135,9 @@ def _page(
             Q(**{f"{order.column}__{side}": place.value})
             | Q(**{order.column: place.value, f"pk__{side}": place.key})
         )
+    relation = order.column.rpartition("__")[0]
+    if relation:  # so that its table, which may have the index, can be read first
+        rows = rows.filter(**{f"{relation}__isnull": False})
     sign = "-" if falling else ""
     ordered = rows.order_by(f"{sign}{order.column}", f"{sign}pk")
     # The keys first: where no index has the order, whole rows are slow to sort.

@@ -55,6 +55,15 @@ class SourceType(models.TextChoices):
     CONVERSATION = "conversation"
 
 
+def in_state(state: str) -> Q:
+    """Rows of one state, for lists that have other conditions or an order.
+
+    SQLite cannot know that nearly all rows are live: for `state = 'live'` it would read
+    them one by one through the index of their hashes.
+    """
+    return ~Q(~Q(state=state))
+
+
 class MemoryQuerySet(models.QuerySet["Memory"]):
     def live(self) -> Self:
         return self.filter(state=State.LIVE)

@@ -22,7 +22,7 @@ from icm_site.rest_filters import (
 )
 from icm_site.text import normalise
 from icm_site.text_filter import containing
-from memories import embedding, projects, store, validation
+from memories import embedding, models, projects, store, validation
 from memories.models import Importance, Memory, MemoryVector, Origin, State, topic_key
 from memories.schemas import MemoryRecord
 from memories.serializers import MemorySerializer
@@ -43,7 +43,7 @@ def in_state(rows: Rows, state: str) -> Rows:
     """Rows of one state, or of any. Raises InvalidInput."""
     if state == ANY:
         return rows
-    return rows.filter(state=one_of("state", state, STATES))
+    return rows.filter(models.in_state(one_of("state", state, STATES)))
 
 
 def with_keyword(rows: Rows, keyword: str) -> Rows:
@@ -110,7 +110,7 @@ class MemoryViewSet(RecordViewSet):
     def filter_queryset(self, queryset: Rows) -> Rows:
         rows = super().filter_queryset(queryset)
         asked = "state" in self.request.query_params
-        return rows if asked else rows.filter(state=State.LIVE)
+        return rows if asked else in_state(rows, State.LIVE)
 
     def search(self, rows: Rows, words: str) -> Rows:
         return containing(rows, words, SEARCHED)

@@ -15,7 +15,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memories import embedding
-from memories.models import Memory, MemoryVector, Project, State, topic_key
+from memories.models import (
+    Memory,
+    MemoryVector,
+    Project,
+    State,
+    in_state,
+    topic_key,
+)
 
 NAMES_SHOWN = 25
 # To find all hosts every row is read; new ones may come a minute late.
@@ -52,7 +59,7 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == self.everything:
             return queryset
-        return queryset.filter(state=self.value() or State.LIVE)
+        return queryset.filter(in_state(self.value() or State.LIVE))
 
 
 class TopicFilter(ListFilter):

@@ -7,8 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from icm_site.errors import InvalidInput
+from icm_site.pagination import Order, _page
 from memories import listing, records, store
-from memories.models import Memory, MemoryLink, MemoryUsage
+from memories.models import Memory, MemoryLink, MemoryUsage, in_state
 from tests.factories import CALLER, make_memory, perform
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +146,31 @@ def test_links_are_looked_up_from_their_sources() -> None:
     links = MemoryLink.objects.filter(source_id__in=[1, 2], target__state="live")
     plan = links.values_list("target__ulid").explain().splitlines()
     assert "source_id=?" in plan[0]
+
+
+def test_a_list_by_use_reads_no_more_rows_than_it_shows() -> None:
+    with CaptureQueriesContext(connection) as asked:
+        _page(
+            Memory.objects.filter(in_state("live")),
+            Order("-last_accessed", "usage__last_accessed", falling=True),
+            place=None,
+            limit=50,
+        )
+    plan = explained(asked.captured_queries[0]["sql"])
+    assert "SCAN memory_usage USING INDEX memory_usage_accessed" in plan
+
+
+def test_a_list_of_live_rows_is_not_read_by_the_index_of_hashes() -> None:
+    shown, hidden = make_memory("a"), make_memory("b")
+    Memory.objects.filter(pk=hidden.pk).update(state="forgotten")
+    assert Memory.objects.get(in_state("live")) == shown
+    assert Memory.objects.get(in_state("forgotten")) == hidden
+    with CaptureQueriesContext(connection) as asked:
+        Memory.objects.filter(in_state("live"), host="codex").count()
+    assert explained(asked.captured_queries[0]["sql"]) == "SCAN memories"
+
+
+def explained(sql: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        return "\n".join(row[3] for row in cursor.fetchall())
