@@ -263,10 +263,23 @@ def test_pages_fit_a_phone_in_the_dark_and_in_german(visit: Visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60, place
+    visit.open(f"{LIST}add/")
+    beyond = "(e) => e.getBoundingClientRect().right > 376"
+    fields = page.locator("#content :is(input, textarea, select):visible")
+    assert not any(field.evaluate(beyond) for field in fields.all())
     follow(button(page, "Deutsch"))
     visit.open("/")
     expect(page.locator("h1")).to_have_text("Überblick")
     follow(button(page, "English"))
+
+
+def test_pages_of_others_are_as_dark_as_ours(visit: Visit) -> None:
+    page = visit.page
+    for place, dark in (("/ops/docs", True), ("/api/docs", True), ("/ops/docs", False)):
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        visit.open(place)
+        ground = "getComputedStyle(document.documentElement).backgroundColor"
+        assert (page.evaluate(ground) == "rgb(28, 32, 34)") == dark, place
 
 
 def test_a_memory_with_markup_is_shown_as_text(visit: Visit) -> None:
