@@ -126,9 +126,11 @@ def _take_globals(arguments: list[str]) -> tuple[dict[str, str | bool], list[str
 
 
 def _dispatch(flags: Mapping[str, str | bool], arguments: list[str]) -> int:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     arguments = arguments or ["--help"]
     command = arguments[0]
-    if command in ("-V", "--version"):
+    if command in ("-V", "--version", "version"):
         print(f"icm {__version__}")
         return 0
     if command == "hook" and not HOOK_OPTIONS & set(arguments):

@@ -61,11 +61,11 @@ def main(arguments: Sequence[str], *, shell: Shell | None = None) -> int:
     given = vars(parsed)
     words, group = given.pop("words_", ()), given.pop("group_", ())
     see = f"(see `{' '.join(['icm', *(words or group)])} --help`)"
+    operation, command = known.get(words, (None, None))
     if unknown:
-        raise UsageError(f"unrecognized arguments: {' '.join(unknown)} {see}")
-    if not words:
+        raise UsageError(f"{_left_over(unknown, command)} {see}")
+    if operation is None or command is None:
         raise UsageError(f"a sub-command is missing {see}")
-    operation, command = known[words]
     return _run(operation, command, given, shell)
 
 
@@ -93,6 +93,15 @@ def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
     near = difflib.get_close_matches(word, [*known, *OTHER_COMMANDS], n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `icm --help`"
     raise UsageError(f"unknown command {word!r}: {hint}")
+
+
+def _left_over(words: Sequence[str], command: Command | None) -> str:
+    """A sentence on arguments that nothing takes: often a text without its quotes."""
+    text = f"unrecognized arguments: {' '.join(words)}"
+    bare = not any(word.startswith("-") for word in words)
+    if bare and command is not None and () in command.flags.values():
+        text += ": put quotes around a text of several words"
+    return text
 
 
 def _run(

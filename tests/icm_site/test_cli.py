@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args, get_origin
 import pytest
 from pydantic import TypeAdapter
 
-from icm_site import cli, help_page
+from icm_site import __version__, cli, help_page
 from icm_site.command_line import _plain
 from icm_site.operation import Command, Operation
 from icm_site.registry import COMMANDS
@@ -37,13 +37,16 @@ def assert_sentence(outcome: Outcome, code: int) -> None:
         ("recall x --unknown", 2, "arguments: --unknown (see `icm recall --help`)"),
         ("memoir", 2, "a sub-command is missing (see `icm memoir --help`)"),
         ("memoir --bad", 2, "arguments: --bad (see `icm memoir --help`)"),
+        ("recall a b c", 2, "unrecognized arguments: b c: put quotes around a text of"),
+        ("topics rename a b c", 2, "quotes around a text of several words (see `icm t"),
+        ("stats x", 2, "unrecognized arguments: x (see `icm stats --help`)"),
         ("recall", 2, "required: QUERY (see `icm recall --help`)"),
         ("store", 2, "required: -t/--topic, -c/--content (see `icm store --help`)"),
         ("store -t", 2, "argument -t/--topic: expected one argument"),
         ("store -t x -c y --top z", 2, "unrecognized arguments: --top z"),
         ("topics renam a b", 2, "invalid choice: 'renam'"),
         ("topics rename a", 2, "required: NEW"),
-        ("embeddings", 2, "a sub-command is missing"),
+        ("embeddings", 2, "a sub-command is missing (see `icm embeddings --help`)"),
         ("recall x -f xml", 2, "invalid choice: 'xml' (choose from 'toon'"),
         ("store -t x -c y -f json", 2, "unrecognized arguments: -f json"),
         ("recall x -l many", 1, "limit: input should be a valid integer"),
@@ -208,6 +211,16 @@ def test_each_command_explains_itself(
     for name in operation.params.model_fields.keys() - shown.hidden:
         for flag in shown.flags.get(name, (f"--{name.replace('_', '-')}",)):
             assert flag in out
+
+
+def test_help_and_version_are_words_too(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for words in ("--help", "help", "topics rename --help", "help topics rename"):
+        assert cli.main(words.split()) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] != said[2] == said[3]
+    assert cli.main(["version"]) == 0
+    assert capsys.readouterr().out == f"icm {__version__}\n"
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
