@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if given.remove:
         return _remove(given.path)
-    return _trust(_root(given.path))
+    return _trust(*_trees(given.path))
 
 
 def _parser() -> Parser:
@@ -48,8 +48,11 @@ def _parser() -> Parser:
     return parser
 
 
-def _root(path: str) -> Path:
-    """The main working tree around a folder. Raises InvalidInput outside any."""
+def _trees(path: str) -> tuple[Path, Path]:
+    """The main working tree around a folder, and the one that the folder lies in.
+
+    Raises InvalidInput outside any.
+    """
     place = Path(path)
     if not place.is_dir():
         raise InvalidInput(f"no such folder: {path}")
@@ -57,12 +60,14 @@ def _root(path: str) -> Path:
     if repository is None:
         raise InvalidInput(f"not in a git repository: {os.path.realpath(place)}")
     if git.is_linked(repository):
-        return git.main_tree(repository)
-    return repository.root
+        return git.main_tree(repository), repository.root
+    return repository.root, repository.root
 
 
-def _trust(root: Path) -> int:
+def _trust(root: Path, tree: Path) -> int:
     lines = list(_settings(root))  # first: a broken file is not to be trusted
+    if tree != root and (tree / paths.REPOSITORY_FOLDER).is_dir():
+        lines += [f"In the worktree {tree}, by its own folder:", *_settings(tree)]
     paths.trust(root)
     print("\n".join([f"Trusted: {root}", *lines]))
     return 0

@@ -127,6 +127,25 @@ def test_trust_shows_what_the_file_sets(icm: Icm, tmp_path: Path) -> None:
     assert (again.returncode, again.stderr) == (1, f"Error: not trusted: {root}\n")
 
 
+def test_trust_shows_what_a_worktree_sets_of_its_own(icm: Icm, tmp_path: Path) -> None:
+    root = repository(tmp_path / "repo", "[project]\nname = 'mono'\n")
+    tree = worktree(root, tmp_path / "tree")
+    shown = ['.icm/config.toml sets project.name = "mono"']
+    assert icm("trust", str(tree)).stdout.splitlines() == [f"Trusted: {root}", *shown]
+    (tree / ".icm").mkdir()
+    (tree / ".icm/config.toml").write_text("[project]\nname = 'apart'\n")
+    assert icm("trust", str(tree)).stdout.splitlines() == [
+        f"Trusted: {root}",
+        *shown,
+        f"In the worktree {tree}, by its own folder:",
+        '.icm/config.toml sets project.name = "apart"',
+    ]
+    (tree / ".icm/config.toml").write_text("[store]\npath = '../../x.db'\n")
+    refused = icm("trust", str(tree))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "leaves the repository" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
