@@ -75,8 +75,11 @@ def http(place: Place, given: tuple[str, str, bytes]) -> Said:
 
 
 def command(place: Place, given: list[str]) -> Said:
-    """A command as the shell passes it; its words hold no NUL, which no shell can."""
-    typed = [word.replace("\0", "") for word in given]
+    """A command as the shell passes it: words of any bytes but NUL."""
+    typed = [
+        os.fsdecode(word.replace("\0", "").encode("utf-8", "surrogatepass"))
+        for word in given
+    ]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     before, kept = sys.stdin, dict(os.environ)
     sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
