@@ -50,6 +50,13 @@ IN_CONTEXT = [
     ("clientSecret => '" + ALNUM[:20] + "'", ALNUM[:20], "secret"),
     ("AWS_SECRET_ACCESS_KEY=" + ALNUM[:20] + "/+", ALNUM[:20] + "/+", "secret"),
     ("token: " + HEX[:32], HEX[:32], "secret"),
+    ("datadog_app_key: " + HEX[:40], HEX[:40], "secret"),
+    ("db_password = " + HEX, HEX, "password"),
+    ("VAULT_TOKEN=s." + ALNUM[:24], "s." + ALNUM[:24], "vault-token"),
+    ("CLIENT_SECRET=/" + ALNUM[:24], "/" + ALNUM[:24], "secret"),
+    ("curl -su me:hunter2 https://x.example.org", "hunter2", "curl-password"),
+    ("machine x.org login me password hunter2", "hunter2", "netrc-password"),
+    ("https://x.example.org/c?sv=1&sig=" + ALNUM[:43], ALNUM[:43], "azure-signature"),
     ("DefaultEndpoints;AccountKey=" + ALNUM + "==", ALNUM + "==", "azure-key"),
 ]
 INNOCENT = [
@@ -73,6 +80,12 @@ INNOCENT = [
     "signing_key: rs256",
     "task-management-and-risk-assessment for sk-learn-pipelines-everywhere",
     "http://localhost:8080/path@version",
+    "db_password=/run/secrets/db_password",
+    "curl -u $USER:$TOKEN https://x.example.org",
+    "curl -sS https://x.example.org:8443/up -o out.txt",
+    "pat.ch and sat.nav, patABCDEFGHIJKLMN.txt, api-v2, pk_8 and YC",
+    "on this machine login works without a password today",
+    "GR1348941 was a runner's prefix, and sk_live_ one of Stripe",
     "We chose Postgres; see -----BEGIN PRIVATE KEY----- in the docs",
     "The secret of good tests: small tables",
     "primary key: memory_id2, foreign key: x",
@@ -139,15 +152,17 @@ def test_several_secrets_are_each_named_once() -> None:
         "aaaaaaaaaaaaaa.atlasv1.",
         "a" * 1000,
         "password is ",
+        "curl -u ",
+        "machine login a password ",
         "- -- --- ",
     ],
 )
 def test_a_megabyte_takes_no_longer_than_its_length_asks(unit: str) -> None:
     def seconds(size: int) -> float:
         text = (unit * (size // len(unit) + 1))[:size]
-        start = time.perf_counter()
+        start = time.process_time()
         redact(text)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(1 << 20) < 5
 

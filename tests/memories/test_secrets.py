@@ -17,7 +17,7 @@ from memories.redact import looks_random, redact
 from tests.conftest import PROJECT, Icm
 from tests.memories.secrets import FORMATS, Secret, generated
 
-COUNT = int(os.environ.get("ICM_TEST_SECRETS", "236"))
+COUNT = int(os.environ.get("ICM_TEST_SECRETS", str(len(FORMATS))))
 
 # Stores each text by another verb, and leaves without closing: the log stays full.
 WRITER = """
@@ -74,6 +74,8 @@ def test_no_key_is_in_the_bytes_of_any_file(
     assert Path(f"{database}-wal").stat().st_size > 0
     check(tmp_path, secrets)
     assert icm("backup").returncode == 0
+    for words in (["all.jsonl"], ["--format", "markdown", "all.md"]):
+        assert icm("export", *words[:-1], str(tmp_path / words[-1])).returncode == 0
     outputs = [
         icm(*words, ICM_LOG="debug")
         for words in (["list", "-a"], ["recall", "deploy"], ["feedback", "list"])
@@ -121,4 +123,4 @@ def test_names_paths_and_digests_are_not_random(text: str) -> None:
 
 def test_a_word_that_a_program_drew_is_random() -> None:
     assert redact("use kT9xQ2mZ7vB4nL8pR3wY6cF1hJ5gD0sA now").found == ("random",)
-    assert len(FORMATS) >= 40
+    assert len(FORMATS) >= 160
