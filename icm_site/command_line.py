@@ -20,14 +20,10 @@ from icm_site.errors import IcmError, UsageError
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
-    from rich.console import RenderableType
 
     from icm_site.operation import Command, Operation
 
 Formatter = Callable[[str], argparse.HelpFormatter]
-
-# Wide enough that a table in a file or pipe keeps each row on one line.
-PIPE_WIDTH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +138,7 @@ def _run(
         raise explained from error
     if command.note and (note := command.note(result)):
         print(note, file=sys.stderr)
-    show(render(result), shell)
+    terminal.show(render(result), shell.env, width=shell.columns)
     return command.exit_code(result) if command.exit_code else 0
 
 
@@ -160,29 +156,6 @@ def _with_progress(operation: Operation, params: Any, caller: Any) -> Any:
             bar.update(task, completed=done, total=total)
 
         return operation.run(params, caller, progress=progress)
-
-
-def show(output: RenderableType, shell: Shell | None = None) -> None:
-    """Print a text as it is, a table as wide as the terminal."""
-    if isinstance(output, str):
-        if output:
-            print(output)
-        return
-    from rich.console import Console
-
-    shell = shell or here()
-    # Stored text is data: no markup, no emoji codes, no colouring of numbers.
-    console = Console(
-        width=shell.columns if sys.stdout.isatty() else PIPE_WIDTH,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        _environ=shell.env,
-    )
-    # Not straight to stdout: a closed pipe would end the program with an error.
-    with console.capture() as captured:
-        console.print(output)
-    sys.stdout.write(captured.get())
 
 
 def parser(

@@ -142,16 +142,6 @@ def tree_of(cwd: str | os.PathLike[str]) -> Path | None:
     return repository.root if repository else None
 
 
-def trusted(
-    root: str | os.PathLike[str],
-    *,
-    env: Mapping[str, str] = os.environ,
-    system: str = sys.platform,
-) -> bool:
-    """Tell whether the `.icm` folder of this repository counts."""
-    return os.path.realpath(root) in trusted_roots(env, system=system)
-
-
 def trusted_roots(
     env: Mapping[str, str] = os.environ, *, system: str = sys.platform
 ) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How wide the user's terminal is; nothing is imported that start-up has not loaded."""
+"""What the user's terminal shows; nothing is imported that start-up has not loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rich.console import RenderableType
+
 DEFAULT_COLUMNS = 80
+# Wide enough that a table in a file or pipe keeps each row on one line.
+PIPE_WIDTH = 1000
 
 
 def columns(env: Mapping[str, str]) -> int:
@@ -26,3 +30,30 @@ def columns(env: Mapping[str, str]) -> int:
     except (ValueError, OSError):
         return DEFAULT_COLUMNS
     return size.columns or DEFAULT_COLUMNS
+
+
+def show(
+    output: RenderableType,
+    env: Mapping[str, str] = os.environ,
+    *,
+    width: int | None = None,
+) -> None:
+    """Print a text as it is, a table as wide as the terminal."""
+    if isinstance(output, str):
+        if output:
+            print(output)
+        return
+    from rich.console import Console
+
+    # Stored text is data: no markup, no emoji codes, no colouring of numbers.
+    console = Console(
+        width=(width or columns(env)) if sys.stdout.isatty() else PIPE_WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ=env,
+    )
+    # Not straight to stdout: a closed pipe would end the program with an error.
+    with console.capture() as captured:
+        console.print(output)
+    sys.stdout.write(captured.get())

@@ -152,14 +152,6 @@ def _pairs(text: str, *, tail: bool) -> str:
     return UNSPACED_RUN.sub(split, text)
 
 
-def index_words(query: str) -> list[str]:
-    """The distinct words of a query, in order, in the form the index holds.
-
-    Uses the first 10 000 bytes of the query.
-    """
-    return list(dict.fromkeys(map(stem, _query_words(query, _with_forms))))
-
-
 def _query_words(query: str, identifier: Callable[[re.Match[str]], str]) -> list[str]:
     return _words(_pairs(_fold(cut(query, QUERY_BYTES), identifier), tail=False))
 

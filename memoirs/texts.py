@@ -268,28 +268,16 @@ def link_updated(result: LinkResult) -> str:
     return f"Updated link: {arrow(result.link, kebab)} (weight {result.link.weight:g})"
 
 
-def link_updated_tool(result: LinkResult) -> str:
-    return f"Updated link: {arrow(result.link, snake)} (weight {result.link.weight:g})"
-
-
 def link_deleted(result: LinkResult) -> str:
     return f"Deleted link: {arrow(result.link, kebab)}"
 
 
 def neighbors(result: NeighborsResult) -> str:
-    return _neighbors(result, kebab)
-
-
-def neighbors_tool(result: NeighborsResult) -> str:
-    return _neighbors(result, snake)
-
-
-def _neighbors(result: NeighborsResult, spell: Spell) -> str:
     if not result.neighbors:
         return "No neighbors found."
     lines = []
     for one in result.neighbors:
-        lines.append(arrow(one.link, spell))
+        lines.append(arrow(one.link, kebab))
         lines.append(
             block(one.concept, f"{plain(one.concept.name)} {_state(one.concept)}")
         )

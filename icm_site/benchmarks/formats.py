@@ -15,7 +15,7 @@ from rich.table import Table
 from icm_site import conf, startup
 from icm_site.arguments import Parser
 from icm_site.benchmarks import plots
-from icm_site.command_line import show
+from icm_site.terminal import show
 
 if TYPE_CHECKING:
     from memories.schemas import RecallResult

@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     with users(count, model=not given.no_model) as known:
         found = [] if given.model_only else measure(ways(known), rounds)
         costs = _costs(known[-1]) if given.model_only else []
-    from icm_site.command_line import show
+    from icm_site.terminal import show
 
     show(latency_model.table(costs) if costs else table(found, count))
     if given.json:

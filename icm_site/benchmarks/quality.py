@@ -27,8 +27,8 @@ from icm_site.benchmarks.systems import (
     with_model,
     words,
 )
-from icm_site.command_line import show
 from icm_site.errors import Unavailable
+from icm_site.terminal import show
 from memories import embedder
 from memories.rank import ENGINES
 

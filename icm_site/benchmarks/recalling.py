@@ -19,7 +19,7 @@ from icm_site.benchmarks import model_program, plots
 from icm_site.benchmarks.model_program import Model
 from icm_site.benchmarks.questions import DOCUMENT, QUESTIONS, TOPIC, sentences
 from icm_site.caller import Caller
-from icm_site.command_line import show
+from icm_site.terminal import show
 
 RUNS = range(1, 21)
 CALLER = Caller(surface="cli", origin="agent", host="bench")

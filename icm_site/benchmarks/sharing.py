@@ -30,7 +30,7 @@ from icm_site.benchmarks.questions import (
     score,
     sentences,
 )
-from icm_site.command_line import show
+from icm_site.terminal import show
 
 # The names by which these programs introduce themselves.
 HOSTS = ("claude-code", "gemini-cli", "codex", "copilot", "cursor")

@@ -20,7 +20,7 @@ from rich.table import Table
 from icm_site import startup
 from icm_site.arguments import Parser, whole
 from icm_site.benchmarks import plots
-from icm_site.command_line import show
+from icm_site.terminal import show
 
 if TYPE_CHECKING:
     from icm_site.benchmarks.storage_work import Work

@@ -19,7 +19,7 @@ from icm_site.benchmarks import agent_project, model_program, plots
 from icm_site.benchmarks.model_program import Model, Reply
 from icm_site.benchmarks.questions import Question, score
 from icm_site.caller import Caller
-from icm_site.command_line import show
+from icm_site.terminal import show
 
 RUNS = range(1, 21)
 CALLER = Caller(surface="cli", origin="agent", host="bench")

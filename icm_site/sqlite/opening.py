@@ -96,11 +96,6 @@ def prepare(
     return read_only
 
 
-def is_read_only(connection: Any) -> bool:
-    """Tell whether a connection made here refuses to write."""
-    return bool(connection.execute("PRAGMA query_only").fetchone()[0])
-
-
 def _state(connection: Any, path: str | os.PathLike[str]) -> identity.FileState:
     try:
         return identity.state_of(connection)

@@ -158,15 +158,15 @@ def test_a_link_in_the_icm_folder_may_not_leave_the_repository(
 def test_the_trust_list_is_private_and_a_broken_one_trusts_nothing(
     env: dict[str, str], repository: Path
 ) -> None:
-    assert not paths.trusted(repository, env=env)
+    assert paths.trusted_roots(env) == ()
     paths.trust(repository, env=env)
-    assert paths.trusted(repository, env=env)
+    assert paths.trusted_roots(env) == (str(repository),)
     assert paths.trusted_repository(repository / ".icm", env=env) == repository
     listed = paths.data_dir(env) / "trusted.json"
     assert (mode(listed), mode(listed.parent)) == (0o600, 0o700)
     for broken in ("{", '{"a": 1}', "[1]"):
         listed.write_text(broken)
-        assert not paths.trusted(repository, env=env)
+        assert paths.trusted_roots(env) == ()
 
 
 def test_folders_and_files_that_we_make_are_private(tmp_path: Path) -> None:
