@@ -159,7 +159,7 @@ def test_a_model_that_fails_is_one_sentence(
             ["--model-command", "true", "--timeout", "0"],
             "--timeout: must be a whole number from 1 to 3600",
         ),
-        (["--runs", "many"], "invalid int value"),
+        (["--runs", "many"], "--runs: must be a whole number from 1 to 20"),
     ],
 )
 def test_a_wrong_wish_is_one_sentence(

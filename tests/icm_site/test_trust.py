@@ -169,9 +169,8 @@ def test_only_a_repository_can_be_trusted(icm: Icm, tmp_path: Path) -> None:
     done = icm("trust", str(tmp_path))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("Error: not in a git repository: ")
-    assert (
-        icm("trust", "/nonexistent").stderr == "Error: no such folder: /nonexistent\n"
-    )
+    absent = tmp_path / "absent"
+    assert icm("trust", str(absent)).stderr == f"Error: no such folder: {absent}\n"
     root = tmp_path / "bare"
     root.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
