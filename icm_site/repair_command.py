@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,7 +14,7 @@ from icm_site.arguments import Parser
 from icm_site.errors import InvalidInput, NotFound, ReadOnly, Unavailable
 from icm_site.resident import command as resident
 from icm_site.sqlite import backup, failures, identity, replacing, salvage
-from icm_site.sqlite.address import uri
+from icm_site.sqlite.opening import to_read
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,6 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     if state.kind != "not a database":
         identity.refuse(state, database)
     fault = fault_of(database, deep=False)
+    if (fault or not given.dry_run) and not os.access(database.parent, os.W_OK):
+        raise ReadOnly(f"{database.parent} may not be written.")
     if not given.dry_run:
         resident.end(str(database))
     if fault is None:
@@ -58,7 +61,7 @@ def fault_of(database: Path, *, deep: bool) -> str | None:
     """
     check = "integrity_check" if deep else "quick_check"
     try:
-        with closing(sqlite3.connect(uri(database, "mode=ro"), uri=True)) as raw:
+        with closing(sqlite3.connect(to_read(database), uri=True)) as raw:
             (found,) = raw.execute(f"PRAGMA {check}(1)").fetchone()
     except failures.DAMAGE as error:
         return failures.words(error)

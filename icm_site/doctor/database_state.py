@@ -12,9 +12,10 @@ from icm_site.doctor import lock_state
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
 from icm_site.sqlite import backup, failures, identity
-from icm_site.sqlite.address import uri
+from icm_site.sqlite.opening import to_read
 
 PATIENCE = 5.0
+ELSEWHERE = "name another with --db, ICM_DB or store.path"
 SEARCHABLE = "('live', 'superseded')"
 INDEXES = "icm doctor --rebuild-indexes"
 # What is searchable and not in the text index, and the other way round. The sizes of
@@ -33,14 +34,17 @@ def examine(path: Path) -> list[Finding]:
     except IcmError as error:
         return [wrong("database", error.message)]
     if state.kind in ("missing", "empty"):
+        place = next(folder for folder in path.parents if folder.exists())
+        if not os.access(place, os.W_OK):
+            text = f"{path} cannot be made: {place} may not be written"
+            return [wrong("database", text, ELSEWHERE)]
         return [note("database", f"{path} is not there yet; the first store makes it")]
     if state.kind in ("foreign", "not a database"):
         why = "another program's" if state.kind == "foreign" else "no database"
-        remedy = "name another with --db, ICM_DB or store.path"
-        return [wrong("database", f"{path} is {why}", remedy)]
+        return [wrong("database", f"{path} is {why}", ELSEWHERE)]
     found = list(_file(path))
     try:
-        connection = sqlite3.connect(uri(path, "mode=ro"), uri=True, timeout=PATIENCE)
+        connection = sqlite3.connect(to_read(path), uri=True, timeout=PATIENCE)
         with closing(connection):
             found += _content(connection, path, state)
     except sqlite3.OperationalError as error:

@@ -13,7 +13,7 @@ from icm_site import conf, folders, paths
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
 from icm_site.sqlite import failures, vec
-from icm_site.sqlite.address import uri
+from icm_site.sqlite.opening import to_read
 
 # The folder of the Rust program of the same name, below the roots of each system.
 OTHER = {"win32": "icm/icm/data", "darwin": "dev.icm.icm"}
@@ -51,7 +51,7 @@ def model(database: Path) -> Iterator[Finding]:
 def recorded(database: Path, key: str) -> str:
     """A value of the database's own notes, "" without one or without a database."""
     try:
-        connection = sqlite3.connect(uri(database, "mode=ro"), uri=True, timeout=1)
+        connection = sqlite3.connect(to_read(database), uri=True, timeout=1)
         with closing(connection):
             row = connection.execute(
                 "SELECT value FROM icm_metadata WHERE key = ?", (key,)
@@ -103,7 +103,7 @@ def pauses(database: Path) -> Iterator[Finding]:
     from memories import pause
 
     try:
-        connection = sqlite3.connect(uri(database, "mode=ro"), uri=True, timeout=1)
+        connection = sqlite3.connect(to_read(database), uri=True, timeout=1)
         with closing(connection):
             resting = pause.paused(connection)
     except failures.DAMAGE:

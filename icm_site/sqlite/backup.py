@@ -58,7 +58,7 @@ def backup(source: Path, target: Path) -> Path:
     if target.exists():
         raise Conflict(f"{target} exists already; nothing was overwritten")
     partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
+    paths.discard(partial)
     try:
         paths.make_private_dir(target.parent)
         paths.create_private(partial)
@@ -74,7 +74,7 @@ def backup(source: Path, target: Path) -> Path:
             original.backup(copy, pages=PAGES_AT_A_TIME)
         partial.rename(target)
     except BaseException as error:
-        partial.unlink(missing_ok=True)
+        paths.discard(partial)
         if isinstance(error, OSError | sqlite3.Error | UnicodeDecodeError):
             why = failures.words(error)
             raise Unavailable(f"backup {target} could not be made: {why}") from error

@@ -46,8 +46,12 @@ def plan(path: str | os.PathLike[str], *, read_only: bool = False) -> Plan:
         raise NotFound(f"There is no database {place}.")
     if not read_only and _writable(place):
         return Plan(address.uri(place, "mode=rw"), read_only=False)
-    mode = "immutable=1" if _only_immutable(place) else "mode=ro"
-    return Plan(address.uri(place, mode), read_only=True)
+    return Plan(to_read(place), read_only=True)
+
+
+def to_read(path: Path) -> str:
+    """The address of a file to be read and left as it is."""
+    return address.uri(path, "immutable=1" if _only_immutable(path) else "mode=ro")
 
 
 def connect(

@@ -5,14 +5,16 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db.utils import ConnectionHandler, OperationalError
 
+from icm_site import repair_command
 from icm_site.errors import Conflict, InvalidInput, NotFound, ReadOnly, Unavailable
-from icm_site.sqlite import failures, identity, opening, vec
+from icm_site.sqlite import backup, failures, identity, opening, vec
 from icm_site.sqlite.capabilities import capabilities
 from tests.icm_site.unprivileged import as_nobody, shared_folder
 
@@ -264,6 +266,25 @@ def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
 
         place.chmod(0o555)
         assert "Permission denied" in as_nobody(make)
+
+
+def test_a_folder_that_cannot_be_written_makes_no_file_look_damaged() -> None:
+    with shared_folder() as place:
+        path = filled(place)
+        path.chmod(0o644)
+        place.chmod(0o555)
+
+        def look() -> tuple[str | None, str]:
+            fault = repair_command.fault_of(path, deep=True)
+            try:
+                backup.backup(path, backup.default_target(path, datetime.now()))
+            except Unavailable as error:
+                return fault, error.message
+            return fault, ""
+
+        fault, message = as_nobody(look)
+    assert fault is None
+    assert "Cannot make the file" in message
 
 
 @pytest.mark.parametrize("through_django", [False, True])
