@@ -63,6 +63,11 @@ def test_old_runs_go_by_themselves(hooks: Hooks) -> None:
     assert hooks.rows("SELECT count(*) FROM hook_events WHERE event = 'old'") == [(0,)]
 
 
+def test_a_hook_waits_for_no_disk(hooks: Hooks) -> None:
+    with closing(memory.opened(str(hooks.database), "rw")) as raw:
+        assert raw.execute("PRAGMA synchronous").fetchone() == (1,)  # NORMAL
+
+
 def test_a_locked_database_does_not_hold_a_hook_up(hooks: Hooks) -> None:
     start = sample("claude-code/SessionStart", cwd=str(hooks.work))
     with closing(memory.opened(str(hooks.database), "rw")) as raw:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from icm_site.hooks import once
+from icm_site.hooks.capture import COUNTER
 from tests.icm_site.hooks.hooking import TOOLS, context
 from tests.icm_site.hooks.test_hook_samples import (
     FILES,
@@ -114,6 +118,26 @@ def test_two_hooks_at_once_answer_once(warm: Warm) -> None:
         body = json.dumps(asked).encode()
         said = [process.communicate(body)[0] for process in running]
         assert sum(bool(line) for line in said) == 1
+
+
+def test_twenty_hooks_at_once_are_all_recorded_and_counted(tmp_path: Path) -> None:
+    alone = Warm(tmp_path, dict(os.environ), "unix")
+    assert alone.icm("topics", cold=True).returncode == 0
+
+    def run(number: int) -> bytes:
+        asked = {"hook_event_name": "PostToolUse", "tool_name": "Bash"}
+        asked |= {"tool_use_id": f"t{number}", "session_id": f"s{number}"}
+        done = alone.hook(
+            {**asked, "tool_response": {"stdout": "ok"}}, cold=True, event="post"
+        )
+        return done.stdout + done.stderr
+
+    with ThreadPoolExecutor(20) as pool:
+        assert set(pool.map(run, range(20))) == {b""}
+    with closing(sqlite3.connect(alone.database)) as raw:
+        counter = "SELECT value FROM icm_metadata WHERE key = ?"
+        assert raw.execute(counter, (COUNTER,)).fetchone() == ("20",)
+        assert raw.execute("SELECT count(*) FROM hook_events").fetchone() == (20,)
 
 
 def test_a_hook_below_a_hook_returns_at_once(warm: Warm) -> None:
