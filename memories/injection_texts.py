@@ -13,8 +13,8 @@ from memories.standing import Form
 
 EMPTY_PACK = "ICM Wake-up (empty)"
 EMPTY_HINT = (
-    "Nothing of importance is stored yet. Memories of importance high or critical, "
-    "and preferences, appear here."
+    "Nothing of importance is stored for this place yet. High and critical memories of "
+    "the project that you work in, and preferences, appear here."
 )
 EMPTY_SNAPSHOT = "ICM Context Snapshot (empty)"
 EMPTY_CONTEXT = "Nothing is stored yet about this project."
