@@ -21,8 +21,8 @@ FULL_WEIGHT = 12.0
 
 # Relevance = 1 / (1 + exp(-(a + b x score + c x known))) without a model and with one:
 # at 0.5 about 3 in 100 questions about other things are answered, 9 in 10 of the own.
-BY_WORDS = (-5.9, 10.1, 4.0)
-WITH_MODEL = (-7.5, 10.5, 4.1)
+BY_WORDS = (-6.0, 10.1, 4.0)
+WITH_MODEL = (-7.6, 10.4, 4.1)
 # Or, if that is more, by the nearness alone, as for a question in another language:
 # 2 in 100 dialogues are so near to a question about others.
 NEAR_MIDDLE, NEAR_SLOPE = 0.33, 30.0
