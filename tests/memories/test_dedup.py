@@ -133,6 +133,7 @@ x | The database is PostgreSQL | Deploys run every Friday
 ! | The offset is -5 | The offset is 5
 ! | Use Python 3.1 | Use Python 3.10
 = | Limit: 5 mb | Limit: 5 MB
+= | Ask the KB team | Ask the Kb team
 ! | A service is hit by Alice | A service is hit by Bob
 = | wait... done | wait… done
 ~ | set locale el | set locale
@@ -302,6 +303,15 @@ def test_candidates_see_through_word_order() -> None:
 def test_likeness_is_the_same_both_ways() -> None:
     for _, first, second in TABLE:
         assert likeness(first, second) == likeness(second, first)
+
+
+def test_likeness_looks_at_the_beginning_of_long_texts() -> None:
+    assert likeness("word " * 1_000 + "alpha", "word " * 1_000 + "omega") == 1.0
+
+
+def test_a_negation_contradicts_only_what_is_about_the_same() -> None:
+    old, new = "alpha beta gamma delta epsilon", "not alpha beta kappa sigma omega"
+    assert judge(new, old, cosine=0.99).kind == "may_update"
 
 
 @pytest.mark.parametrize(

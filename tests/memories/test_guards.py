@@ -2,7 +2,14 @@
 
 import pytest
 
-from memories.guards import changes, negations, opposition, overlap, same_word
+from memories.guards import (
+    Change,
+    changes,
+    negations,
+    opposition,
+    overlap,
+    same_word,
+)
 from memories.reading import Token, fold, read, readings
 
 READ = [
@@ -132,6 +139,29 @@ def test_a_change_names_both_sides() -> None:
         ("5432", "5433")
     ]
     assert opposition(found) == "another number: 5432 -> 5433"
+
+
+def test_a_value_opposes_only_where_little_else_differs() -> None:
+    old, new, *more = read("5432 5433 apples pears")
+    added = [Change(None, token) for token in more]
+    assert opposition([Change(old, new), *added[:1]])
+    assert not opposition([Change(old, new), *added])
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        ("able unable", "another side: able -> unable"),
+        ("do undo", ""),
+        ("getUser getUsers", "another identifier: getUser -> getUsers"),
+        ("getUser nobody", ""),
+    ],
+)
+def test_words_oppose_by_a_negative_prefix_or_as_two_names(
+    pair: str, reason: str
+) -> None:
+    old, new = read(pair)
+    assert opposition([Change(old, new)]) == reason
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from memories.redact import looks_secret, redact
+from memories.redact import looks_random, looks_secret, redact
 
 ALNUM = "Ab3Cd5Ef7Gh9Ij1Kl3Mn5Op7Qr9St1Uv3Wx5Yz7Ab9Cd1Ef3Gh5Ij7Kl9Mn1Op3"
 HEX = "0123456789abcdef" * 4
@@ -46,6 +46,7 @@ IN_CONTEXT = [
     ('{"dbPassword": "Tr0ub4dor&3"}', "Tr0ub4dor&3", "password"),
     ("The password is hunter2, by the way", "hunter2", "password"),
     ("pwd: 123456", "123456", "password"),
+    ("pwd: 111111", "111111", "password"),
     ("api_key=" + ALNUM[:20], ALNUM[:20], "secret"),
     ("clientSecret => '" + ALNUM[:20] + "'", ALNUM[:20], "secret"),
     ("AWS_SECRET_ACCESS_KEY=" + ALNUM[:20] + "/+", ALNUM[:20] + "/+", "secret"),
@@ -67,6 +68,7 @@ INNOCENT = [
     "sha256:" + HEX,
     "max_tokens=4096, tokens: 1500",
     "token: the user must refresh it",
+    "token: 1234567890",
     "password: required",
     "The password is base64-encoded",
     "password=os.environ['DB_PASSWORD']",
@@ -120,6 +122,21 @@ def test_masking_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once.text).text == once.text
     assert redact(once.text).found == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("Kq7RtP2xWm9Zb4LdVn3Hs", True),
+        ("Kq7RtP2xWm9Zb4LdVn3Hsstorage", False),  # a word in it
+        ("Kq7-RtP2_xWm9+Zb4/LdVn3-Hs_a+b/c-d", False),  # a path
+        ("AbAbAb1AbAb2AbAb3AbAb4", False),  # repeats itself
+    ],
+)
+def test_a_long_word_is_a_secret_if_a_program_drew_its_letters(
+    text: str, drawn: bool
+) -> None:
+    assert looks_random(text) is drawn
 
 
 def test_a_pattern_may_be_added_and_another_allowed() -> None:

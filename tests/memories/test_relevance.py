@@ -32,8 +32,22 @@ def test_errands_are_in_the_form_of_the_index() -> None:
     assert relevance.ERRANDS.issuperset(text.search_words(said))
 
 
+def test_an_errand_asks_for_less_than_other_words() -> None:
+    errand = relevance.question("fix paint", words({"fix": 0, "paint": 3}))
+    matter = relevance.question("lake paint", words({"lake": 0, "paint": 3}))
+    assert errand.known > matter.known
+    assert errand.weight < matter.weight
+
+
 def words(holders: dict[str, int]) -> Words:
     return Words(tuple(holders), tuple(holders.values()), (), rows=1000, average=20.0)
+
+
+def test_an_unknown_word_that_has_another_form_does_not_count() -> None:
+    found = words({"vectors": 0, "paint": 3})
+    assert relevance.question("vectors paint", found).known < 1
+    spare = Words(found.terms, found.holders, ("vectors",), rows=1000, average=20.0)
+    assert relevance.question("vectors paint", spare).known == 1
 
 
 def test_a_name_that_no_memory_knows_counts_more_than_another_word() -> None:
