@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from icm_site.doctor import lock_state
+from icm_site.doctor import hook_state, lock_state
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
 from icm_site.sqlite import backup, failures, identity
@@ -69,6 +70,8 @@ def _content(
         yield note("database", "of an older version; the next command migrates it")
     yield from _text_indexes(connection)
     yield from _vectors(connection)
+    if _has(connection, "hook_events"):
+        yield from hook_state.examine(connection, time.time())
 
 
 def _damaged(path: Path, why: str) -> Finding:
