@@ -37,6 +37,8 @@ INTERRUPTED = 130
 # A full disk, a broken one, or a closed descriptor behind stdout. What the database
 # meets comes as an error of SQLite, not as one of these.
 OUTPUT_LOST = frozenset({errno.ENOSPC, errno.EIO, errno.EBADF})
+# What is wrong with a path, wherever it was given: the first look at it fails.
+PATH_WRONG = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES})
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         return 0
     except OSError as error:
+        if error.errno in PATH_WRONG and arguments[:1] != ["hook"]:
+            return fail(InvalidInput(f"{error.strerror}: {error.filename}"))
         if error.errno not in OUTPUT_LOST:
             raise
         _drop_output()

@@ -33,7 +33,9 @@ _ROLES: Mapping[str, Role] = {
     "toolResult": "tool",
 }
 _EVENTS: Mapping[str, Role] = {"user_message": "user", "agent_message": "assistant"}
-_TEXTS = frozenset({"text", "input_text", "output_text"})
+# Not a set: what a program writes there may be a list, which no set can look up.
+_TEXTS = ("text", "input_text", "output_text")
+_DEEPEST = 50
 # Texts that a host put into a user's message.
 _INJECTED = (
     *("<environment_context", "<user_instructions", "<permissions", "<hook_context"),
@@ -255,16 +257,20 @@ def _text(block: Any) -> str:
     return ""
 
 
-def _joined(content: Any) -> str:
-    """The texts of a tool's result, however deep they are."""
+def _joined(content: Any, *, depth: int = 0) -> str:
+    """The texts of a tool's result, as deep as a program nests them."""
     if isinstance(content, str):
         return content
+    if depth > _DEEPEST:
+        return ""
+    depth += 1
     if isinstance(content, list):
-        return "\n".join(filter(None, map(_joined, content)))
+        parts = (_joined(each, depth=depth) for each in content)
+        return "\n".join(filter(None, parts))
     if isinstance(content, dict):
         for name in ("text", "output", "content", "stdout", "result", "message"):
             if name in content:
-                return _joined(content[name])
+                return _joined(content[name], depth=depth)
     return ""
 
 
@@ -272,7 +278,8 @@ def _gemini_calls(calls: Any, at: str) -> Iterator[Turn]:
     for call in calls if isinstance(calls, list) else []:
         if not isinstance(call, dict) or is_own(str(call.get("name", ""))):
             continue
-        for part in call.get("result") or []:
+        parts = call.get("result")
+        for part in parts if isinstance(parts, list) else []:
             answer = part.get("functionResponse") if isinstance(part, dict) else None
             if isinstance(answer, dict):
                 yield Turn("tool", _joined(answer.get("response")), at)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from icm_site import conf
 from icm_site.arguments import Parser
+from icm_site.errors import InvalidInput
 from icm_site.exchange.opening import database_open
 
 if TYPE_CHECKING:
@@ -88,8 +90,11 @@ def _import(given: Any) -> None:
 
     clean, notes = Cleaner(allow_secret=given.allow_secrets), Notes()
     caller = replace(detect(os.environ, surface="cli", cwd=Path.cwd()), origin="import")
-    with _stream(given, notes, caller.project, clean) as (stream, foreign):
-        checked = reading.check(stream)
+    with ExitStack() as stack:
+        with _readable(given.path):
+            made = _stream(given, notes, caller.project, clean)
+            stream, foreign = stack.enter_context(made)
+            checked = reading.check(stream)
         stream.seek(0)
         copy = _backup() if given.backup and not given.dry_run else None
         done = loading.load(
@@ -107,6 +112,19 @@ def _import(given: Any) -> None:
     print("\n".join([*notes.said(), *said]))
     if clean.found:
         print(f"Secrets were masked: {', '.join(clean.found)}.", file=sys.stderr)
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """A disk that fails to read, as a sentence about the file. Raises InvalidInput."""
+    try:
+        yield
+    except OSError as error:
+        # The copy of what comes by a pipe, or of another program's rows, needs room. Of
+        # a name that is too long the end, with the reason, would be cut off.
+        if error.errno in (errno.ENOSPC, errno.ENAMETOOLONG):
+            raise
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
 
 
 @contextmanager

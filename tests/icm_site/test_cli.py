@@ -310,3 +310,16 @@ def test_a_switch_that_leaves_something_out_says_so(
     assert cli.main(["wake-up", "--help"]) == 0
     out = capsys.readouterr().out
     assert "--no-preferences      Without preferences and identity\n" in out
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "/".join(["d" * 200] * 30)])
+@pytest.mark.parametrize(
+    "line",
+    ["import", "export", "backup -o", "restore", "trust", "bench-quality"],
+)
+def test_a_path_that_is_too_long_is_one_sentence(
+    run: Run, line: str, path: str
+) -> None:
+    outcome = run(*line.split(), path)
+    assert_sentence(outcome, 1)
+    assert "File name too long" in outcome.err

@@ -335,3 +335,12 @@ def test_output_that_cannot_be_written_is_one_sentence_at_most(
         "full": (1, 1),
     }[target]
     assert "A fact." in icm("list", "-a").stdout
+
+
+@pytest.mark.parametrize("words", [("stats",), ("repair",), ("token", "list")])
+def test_a_database_whose_name_is_too_long_is_one_sentence(
+    icm: Icm, words: tuple[str, ...]
+) -> None:
+    done = icm("--db", "x" * 300, *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1 and "File name too long" in done.stderr

@@ -63,7 +63,8 @@ def _records(head: bytes) -> Iterator[dict[str, Any]]:
 
 def _first(records: list[dict[str, Any]], name: str) -> str:
     found = (record[name] for record in records if isinstance(record.get(name), str))
-    return next(found, "")
+    # No half characters and no NUL: a folder of the file system is looked up by it.
+    return next(found, "").encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _project(cwd: str) -> str:

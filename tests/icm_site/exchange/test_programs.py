@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from contextlib import closing
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from icm_site.errors import InvalidInput
-from icm_site.exchange import import_command
+from icm_site.exchange import import_command, reading
 from icm_site.exchange.foreign import json_file, programs, staging
 from icm_site.exchange.foreign.moments import moment
 from memoirs.models import Concept, ConceptLink
@@ -182,6 +183,19 @@ def test_a_wrong_file_is_one_sentence_and_changes_nothing(
     with pytest.raises(InvalidInput, match=why):
         import_command.main([str(path), "--from", program, "--no-backup"])
     assert not Memory.objects.exists()
+
+
+def test_a_disk_that_fails_to_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path, "memory.jsonl")
+
+    def fails(self: reading.Reader) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(reading.Reader, "rows", fails)
+    with pytest.raises(InvalidInput, match="cannot read .*: Input/output error"):
+        import_command.main([str(path)])
 
 
 def test_a_folder_of_nothing_known_is_one_sentence(tmp_path: Path) -> None:
