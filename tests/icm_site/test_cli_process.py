@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -258,6 +258,17 @@ def test_log_messages_go_to_stderr(icm: Icm) -> None:
     assert json.loads(outcome.stdout)[0]["topic"] == "t"
 
 
+def wait_until_open(process: subprocess.Popen[str], database: str) -> None:
+    """Wait for a process to have a database open, and so to be past its start."""
+    files = Path(f"/proc/{process.pid}/fd")
+    end = time.monotonic() + (60 if files.is_dir() else 3)
+    while time.monotonic() < end and process.poll() is None:
+        with suppress(OSError):
+            if Path(database) in [file.readlink() for file in files.iterdir()]:
+                return
+        time.sleep(0.05)
+
+
 class TestLocks:
     def test_reading_never_waits_for_a_writer(
         self, icm: Icm, environment: dict[str, str]
@@ -305,7 +316,7 @@ class TestLocks:
                 stderr=subprocess.PIPE,
                 text=True,
             )
-            time.sleep(3)
+            wait_until_open(process, environment["ICM_DB"])
             process.send_signal(signal.SIGINT)
             writer.rollback()
             out, err = process.communicate(timeout=60)
