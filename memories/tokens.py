@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 from datetime import datetime, timedelta
 
@@ -44,7 +43,7 @@ def verify(secret: str, *, now: datetime | None = None) -> Token | None:
     hashed = _hash(secret)
     token = Token.objects.filter(hashed=hashed).first()
     # Looked up by its hash, so that nothing of the secret shows in the time it takes.
-    if token is None or not hmac.compare_digest(token.hashed, hashed):
+    if token is None:
         return None
     _note_use(token, now=now or timezone.now())
     return token
