@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from icm_site.text import cut, flatten
+from memories.rank import SHOWN_CHARS
 from memories.schemas import MemoryRecord
 
 RAW_BYTES = 2048
@@ -115,6 +116,15 @@ def shown_raw(record: MemoryRecord) -> str:
     if size <= RAW_BYTES:
         return record.raw_excerpt
     return f"{cut(record.raw_excerpt, RAW_BYTES)} […] ({size} bytes in all)"
+
+
+def shown_summary(record: MemoryRecord) -> str:
+    """The text on one line, its beginning with the full size where it is very long."""
+    size = len(record.summary)
+    if size <= SHOWN_CHARS:
+        return plain(record.summary)
+    beginning = plain(record.summary[:SHOWN_CHARS])
+    return f"{beginning} […] ({size} characters in all: icm_memory_get {record.id})"
 
 
 def shown_source(record: MemoryRecord) -> str:

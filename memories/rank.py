@@ -19,6 +19,9 @@ UNRANKED = MAX_DEPTH + 1
 
 # The relevance from which a memory is shown to somebody who did not ask for it.
 HOOK_FLOOR = 0.5
+# What an agent sees of one memory: a thousand tokens, as clients refuse answers of some
+# tens of thousands.
+SHOWN_CHARS = 4000
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def _rendered(memory: Memory) -> str:
     """The text by which a budget is spent, as an MCP client sees it."""
     lines = [f"--- {memory.ulid} [score: 0.000] ---", f"topic: {memory.topic}"]
     lines += [f"importance: {memory.importance}", "weight: 0.000"]
-    lines.append(f"summary: {memory.summary}")
+    lines.append(f"summary: {memory.summary[: rank.SHOWN_CHARS]}")
     if memory.keywords:
         lines.append(f"keywords: {', '.join(memory.keywords)}")
     if memory.raw_excerpt:

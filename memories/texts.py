@@ -111,7 +111,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("topic", record.topic),
         ("importance", record.importance.value),
         ("weight", f"{record.weight:.3f}"),
-        ("summary", record.summary),
+        ("summary", formats.shown_summary(record)),
         ("keywords", ", ".join(record.keywords)),
         ("raw", formats.shown_raw(record)),
         ("origin", unattended(record)),
@@ -136,7 +136,8 @@ def recalled_compact(result: RecallResult) -> str:
 
 
 def _compact_line(record: MemoryRecord) -> str:
-    line = told(f"[{plain(record.topic)}] {plain(record.summary)}", record.origin)
+    summary = formats.shown_summary(record)
+    line = told(f"[{plain(record.topic)}] {summary}", record.origin)
     new = record.corrected_by
     return f"{line} (corrected by {new})" if new else line
 

@@ -81,3 +81,18 @@ def shown(text: str, name: str) -> dict[str, int]:
 @pytest.mark.parametrize("name", SHOWING)
 def test_a_hostile_text_takes_as_many_lines_as_a_plain_one(name: str) -> None:
     assert shown(NASTY, name) == shown(PLAIN, name)
+
+
+def test_an_agent_sees_the_beginning_of_a_very_long_memory_and_how_to_read_on() -> None:
+    words = " ".join(f"fact{number}" for number in range(7000))
+    memory = make_memory(words[:60_000])
+    recall = OPERATIONS["memory_recall"]
+    answer = perform("memory_recall", query="fact1 fact2", limit=1)
+    assert recall.tool and recall.tool.compact
+    for shown in (recall.tool.formats["text"](answer), recall.tool.compact(answer)):
+        assert memory.summary[:4000] in shown
+        assert len(shown) < 4300
+        assert f"60000 characters in all: icm_memory_get {memory.ulid}" in shown
+    assert memory.summary in recall.tool.formats["json"](answer)
+    budget = perform("memory_recall", query="fact1 fact2", max_tokens=2000)
+    assert [hit.id for hit in budget.hits] == [memory.ulid]
