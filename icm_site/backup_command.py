@@ -45,15 +45,14 @@ def main(arguments: Sequence[str]) -> int:
         return _list(source)
     identity.refuse_foreign(source, writing=False)
     if given.if_due:
-        made = make_scheduled()
-        print(f"Backup: {made}" if made else "No backup is due.")
+        due = make_scheduled()
+        print(f"Backup: {due}" if due else "No backup is due.")
         return 0
-    target = (
-        Path(given.output).absolute()
-        if given.output
-        else backup.default_target(source, datetime.now())
-    )
-    print(f"Backup: {backup.backup(source, target)}")
+    if given.output:
+        made = backup.backup(source, Path(given.output).absolute())
+    else:
+        made = backup.beside(source, datetime.now())
+    print(f"Backup: {made}")
     return 0
 
 

@@ -49,9 +49,7 @@ def migrate(
             from icm_site.sqlite import backup
 
             source = Path(str(connection.settings_dict["NAME"]))
-            copy = backup.backup(
-                source, backup.default_target(source, datetime.now(UTC))
-            )
+            copy = backup.beside(source, datetime.now(UTC))
         done = Embedded(done=0, total=0, errors=0)
         while not (done.errors or _switched(model)):
             part = embedding.embed_all(

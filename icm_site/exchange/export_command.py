@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from icm_site import paths
+from icm_site import partial
 from icm_site.arguments import Parser
 from icm_site.errors import Conflict, InvalidInput, Unavailable
 from icm_site.exchange.opening import database_open
@@ -106,16 +106,13 @@ def _write(lines: Iterable[bytes], file: str | None) -> None:
     target = Path(file).absolute()
     if target.exists() or target.is_symlink():
         raise Conflict(f"{target} exists already; nothing was overwritten")
-    partial = target.with_name(f"{target.name}.partial")
     try:
-        partial.unlink(missing_ok=True)
-        paths.create_private(partial)
-        with partial.open("wb") as stream:
-            stream.writelines(lines)
-        partial.rename(target)
+        with partial.made(target) as unfinished:
+            with unfinished.open("wb") as stream:
+                stream.writelines(lines)
+            if not partial.placed(unfinished, target):
+                raise Conflict(f"{target} exists already; nothing was overwritten")
     except OSError as error:
         why = error.strerror or "no reason given"
         raise Unavailable(f"{target} could not be written: {why}") from error
-    finally:
-        partial.unlink(missing_ok=True)
     print(f"Exported: {target}")

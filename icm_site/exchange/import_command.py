@@ -174,4 +174,4 @@ def _backup() -> Path | None:
     if not Memory.objects.exists() and not Memoir.objects.exists():
         return None
     source = conf.current().database_path
-    return backup.backup(source, backup.default_target(source, datetime.now()))
+    return backup.beside(source, datetime.now())

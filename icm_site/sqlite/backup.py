@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from icm_site import paths
+from icm_site import partial, paths
 from icm_site.errors import Conflict, Unavailable
-from icm_site.sqlite import failures, opening, replacing
+from icm_site.sqlite import failures, locks, opening, replacing
 
 PAGES_AT_A_TIME = 1024
 DAY = 86_400.0
@@ -34,9 +33,12 @@ def default_target(source: Path, now: datetime, *, scheduled: bool = False) -> P
     return replacing.unused(source, "backup", now=now, ending=ending)
 
 
-def copies(source: Path, *, scheduled: bool = False) -> list[Path]:
+def copies(
+    source: Path, *, scheduled: bool = False, now: float | None = None
+) -> list[Path]:
     """The copies beside a database, the newest last; with `scheduled` only a timer's.
 
+    Those of the future come first.
     The name must match exactly: `a.db2.backup-…` is no copy of `a.db`.
     """
     found = []
@@ -46,7 +48,14 @@ def copies(source: Path, *, scheduled: bool = False) -> list[Path]:
         )
         if match and (match["scheduled"] or not scheduled) and path.is_file():
             found.append(path)
-    return sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))
+    # One of the future is from before the clock was set back: nobody knows its age.
+    latest = (time.time() if now is None else now) + CLOCK
+    return sorted(found, key=lambda path: _age(path, latest))
+
+
+def _age(path: Path, latest: float) -> tuple[bool, int, str]:
+    facts = path.stat()
+    return facts.st_mtime <= latest, facts.st_mtime_ns, path.name
 
 
 def backup(source: Path, target: Path) -> Path:
@@ -56,30 +65,53 @@ def backup(source: Path, target: Path) -> Path:
     target exists, Unavailable if the copy cannot be made or the source is damaged.
     """
     if target.exists():
-        raise Conflict(f"{target} exists already; nothing was overwritten")
-    partial = target.with_name(f"{target.name}.partial")
-    paths.discard(partial)
-    try:
-        paths.make_private_dir(target.parent)
-        paths.create_private(partial)
-        with (
-            closing(opening.connect(source, read_only=True)) as original,
-            closing(sqlite3.connect(partial)) as copy,
-        ):
-            # One state of the file for all steps: each commit of others would make
-            # the copy start anew, for ever while somebody writes.
-            original.execute("BEGIN")
-            original.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            _refuse_damaged(original, source)
-            original.backup(copy, pages=PAGES_AT_A_TIME)
-        partial.rename(target)
-    except BaseException as error:
-        paths.discard(partial)
-        if isinstance(error, OSError | sqlite3.Error | UnicodeDecodeError):
-            why = failures.words(error)
-            raise Unavailable(f"backup {target} could not be made: {why}") from error
-        raise
+        raise _taken(target)
+    with _copied(source, target) as copy:
+        if not partial.placed(copy, target):
+            raise _taken(target)
     return target
+
+
+def beside(source: Path, now: datetime, *, scheduled: bool = False) -> Path:
+    """Make a copy under the next name of its own that is free; returns where.
+
+    Raises Unavailable as `backup` does.
+    """
+    target = default_target(source, now, scheduled=scheduled)
+    with _copied(source, target) as copy:
+        while not partial.placed(copy, target):
+            target = default_target(source, now, scheduled=scheduled)
+    return target
+
+
+@contextmanager
+def _copied(source: Path, target: Path) -> Iterator[Path]:
+    paths.make_private_dir(target.parent)
+    partial.tidy(source)
+    try:
+        with partial.made(target) as copy:
+            _copy(source, copy)
+            yield copy
+    except (OSError, sqlite3.Error, UnicodeDecodeError) as error:
+        why = failures.words(error)
+        raise Unavailable(f"backup {target} could not be made: {why}") from error
+
+
+def _copy(source: Path, target: Path) -> None:
+    with (
+        closing(opening.connect(source, read_only=True)) as original,
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        # One state of the file for all steps: each commit of others would make the
+        # copy start anew, for ever while somebody writes.
+        original.execute("BEGIN")
+        original.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        _refuse_damaged(original, source)
+        original.backup(copy, pages=PAGES_AT_A_TIME)
+
+
+def _taken(target: Path) -> Conflict:
+    return Conflict(f"{target} exists already; nothing was overwritten")
 
 
 def scheduled(source: Path, *, every: float, keep: int, now: float) -> Path | None:
@@ -91,17 +123,12 @@ def scheduled(source: Path, *, every: float, keep: int, now: float) -> Path | No
     """
     if not due(source, every=every, now=now):
         return None
-    lock = FileLock(f"{source}{LOCK_SUFFIX}", timeout=0, mode=0o600)
-    try:
-        with lock:
-            if not due(source, every=every, now=now):
-                return None
-            at = datetime.fromtimestamp(now, UTC)
-            made = backup(source, default_target(source, at, scheduled=True))
-            _rotate(source, keep, made)
-            return made
-    except Timeout:
-        return None
+    with locks.held(f"{source}{LOCK_SUFFIX}", seconds=0) as is_ours:
+        if not is_ours or not due(source, every=every, now=now):
+            return None
+        made = beside(source, datetime.fromtimestamp(now, UTC), scheduled=True)
+        _rotate(source, keep, made, now=now)
+        return made
 
 
 def due(source: Path, *, every: float, now: float | None = None) -> bool:
@@ -121,9 +148,10 @@ def _changed(source: Path) -> float:
     return max(file.stat().st_mtime for file in files if file.exists())
 
 
-def _rotate(source: Path, keep: int, made: Path) -> None:
+def _rotate(source: Path, keep: int, made: Path, *, now: float) -> None:
     """Delete the oldest but never `made`, whatever the clock says of the others."""
-    others = [path for path in copies(source, scheduled=True) if path != made]
+    known = copies(source, scheduled=True, now=now)
+    others = [path for path in known if path != made]
     for path in others[: len(others) - (keep - 1)] if keep else ():
         path.unlink(missing_ok=True)
 

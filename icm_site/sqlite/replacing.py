@@ -13,10 +13,9 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from icm_site import paths
 from icm_site.errors import Unavailable
+from icm_site.sqlite import locks
 from icm_site.sqlite.address import uri
 
 SECONDS = 20.0
@@ -25,13 +24,10 @@ SECONDS = 20.0
 @contextmanager
 def alone(database: Path) -> Iterator[None]:
     """Hold the lock under which a database is made or migrated."""
-    try:
-        with FileLock(f"{database}.lock", timeout=SECONDS, mode=0o600):
-            yield
-    except Timeout:
-        raise Unavailable(
-            f"another process is migrating or mending {database}"
-        ) from None
+    with locks.held(f"{database}.lock", seconds=SECONDS) as is_ours:
+        if not is_ours:
+            raise Unavailable(f"another process is migrating or mending {database}")
+        yield
 
 
 def unused(database: Path, word: str, *, now: datetime, ending: str = "") -> Path:
@@ -39,7 +35,7 @@ def unused(database: Path, word: str, *, now: datetime, ending: str = "") -> Pat
     base = f"{database.name}.{word}-{now:%Y%m%d-%H%M%S}"
     numbers = (f"-{number}" if number else "" for number in itertools.count())
     names = (database.with_name(f"{base}{number}{ending}") for number in numbers)
-    return next(path for path in names if not path.exists())
+    return next(path for path in names if not os.path.lexists(path))
 
 
 def pages_into(source: Path, target: Path) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from icm_site import partial
 from icm_site.errors import InvalidInput, NotFound, Unavailable
 from icm_site.sqlite import backup, failures, identity, replacing
 
@@ -77,13 +78,10 @@ def restore(database: Path, copy: Path, *, now: datetime) -> Restored:
 
 
 def _put(database: Path, copy: Path, aside: Path) -> None:
-    fresh = database.with_name(f"{database.name}.partial")
-    fresh.unlink(missing_ok=True)
     try:
-        replacing.pages_into(copy, fresh)
-        replacing.swap(database, fresh, aside)
+        with partial.made(database) as fresh:
+            replacing.pages_into(copy, fresh)
+            replacing.swap(database, fresh, aside)
     except failures.DAMAGE as error:
         why = failures.words(error)
         raise Unavailable(f"{database} could not be restored: {why}") from error
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
@@ -12,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from icm_site import partial
 from icm_site.errors import Conflict, Unavailable
-from icm_site.sqlite import backup, identity
+from icm_site.sqlite import backup, identity, restore
+from tests.conftest import PROJECT
 
 
 def make(path: Path) -> sqlite3.Connection:
@@ -66,6 +70,79 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         backup.backup(tmp_path / "icm.sqlite3", tmp_path / "icm.sqlite3")
 
 
+COPY = """
+import sys, time
+from datetime import datetime
+from pathlib import Path
+from icm_site.sqlite import backup
+source, now = Path(sys.argv[1]), datetime(2026, 5, 4)
+print(flush=True)
+sys.stdin.readline()
+print(backup.beside(source, now))
+"""
+
+
+def test_two_processes_make_copies_at_the_same_instant(tmp_path: Path) -> None:
+    source = tmp_path / "icm.sqlite3"
+    make(source).close()
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", COPY, str(source)],
+            cwd=PROJECT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = sorted(process.communicate()[0].strip() for process in both)
+    assert said == [f"{source}.backup-20260504-000000{n}" for n in ("", "-1")]
+    for name in said:
+        with closing(sqlite3.connect(name)) as copy:
+            assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert copy.execute("SELECT count(*) FROM rows").fetchone() == (4000,)
+    assert not list(tmp_path.glob("*.partial*"))
+
+
+def test_what_killed_processes_left_is_deleted_by_the_next_copy(
+    tmp_path: Path,
+) -> None:
+    source, now = tmp_path / "icm.sqlite3", time.time()
+    make(source).close()
+    names = [
+        (f"{source.name}.backup-20260101-000000.x1.partial", -5000),
+        (f"{source.name}.backup-20260101-000000.x1.partial-journal", -5000),
+        (f"{source.name}.x2.partial", 5000),
+        (f"{source.name}.x3.partial", -5),
+        (f"{source.name}2.x4.partial", -5000),
+    ]
+    for name, age in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now + age, now + age))
+    backup.backup(source, tmp_path / "copy")
+    assert {path.name for path in tmp_path.glob("*.partial*")} == {
+        f"{source.name}.x3.partial",
+        f"{source.name}2.x4.partial",
+    }
+
+
+def test_a_name_that_is_taken_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    mine, target = tmp_path / "mine", tmp_path / "target"
+    mine.write_text("mine")
+    target.symlink_to(tmp_path / "nowhere")
+    assert not partial.placed(mine, target)
+    target.unlink()
+    assert partial.placed(mine, target)
+    assert target.read_text() == "mine"
+
+
 def spoil(path: Path, *, start: int, end: int) -> None:
     """Overwrite a part of a file."""
     with path.open("r+b") as file:
@@ -114,6 +191,16 @@ def test_scheduled_copies_rotate_and_leave_all_others_alone(tmp_path: Path) -> N
     assert backup.copies(source, scheduled=True) == made[-2:]
     assert [path for path in others if not path.exists()] == []
     assert {path.stat().st_mode & 0o777 for path in made[-2:]} == {0o600}
+
+
+def test_a_copy_of_the_future_is_not_the_latest(tmp_path: Path) -> None:
+    source = tmp_path / "a.db"
+    make(source).close()
+    ahead, later = backup.backup(source, tmp_path / "a.db.backup-20300101-000000"), None
+    os.utime(ahead, (time.time() + backup.DAY,) * 2)
+    later = backup.beside(source, datetime(2026, 5, 4, tzinfo=UTC))
+    assert backup.copies(source) == [ahead, later]
+    assert restore.find(source, "latest") == later
 
 
 def test_copies_of_one_second_have_names_of_their_own_and_are_all_listed(
