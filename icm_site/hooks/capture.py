@@ -152,7 +152,10 @@ def _detach(run: Run, what: Job) -> None:
 
     env = {k: v for k, v in {**os.environ, **run.env}.items() if k not in NOT_INHERITED}
     env |= {"ICM_WORKER": "1", "ICM_DB": run.memory.settings.database}
+    job = _job(run, what)
+    if not os.path.exists(run.memory.settings.database):
+        job = {**job, "new": "1"}
     with tempfile.TemporaryFile() as file:  # it has no name, and is ours alone
-        file.write(json.dumps(_job(run, what)).encode("utf-8", "replace"))
+        file.write(json.dumps(job).encode("utf-8", "replace"))
         file.seek(0)
         spawn([sys.executable, "-P", LAUNCHER], env, stdin=file.fileno())

@@ -6,14 +6,15 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icm_site import conf, paths, startup
 from icm_site.caller import Caller
-from icm_site.errors import IcmError, InvalidInput
+from icm_site.errors import IcmError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from icm_site.hooks.capture import Job
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 LOCK_SUFFIX = ".learning.lock"
 # How long one process waits for another to be done with the same database.
 WAIT_SECONDS = 600.0
+LOOK_SECONDS = 0.1
 
 
 def learn(job: Job) -> Captured:
@@ -119,19 +121,59 @@ def main() -> int:
     cwd = job.get("cwd") or os.sep
     config = _configuration(cwd)
     conf.use(config)
-    from filelock import FileLock
-
+    path, new = Path(config.database_path), "new" in job
+    if new and path == paths.data_dir() / paths.DATABASE:
+        # Elsewhere a folder that is missing may be a disk that is.
+        paths.make_private_dir(path.parent)
     # One at a time: each loads what the work needs, and maybe a model, once it is due.
-    database_path = Path(config.database_path)
-    paths.make_private_dir(database_path.parent)
-    lock = FileLock(f"{database_path}{LOCK_SUFFIX}", mode=0o600)
-    with lock.acquire(timeout=WAIT_SECONDS):
-        startup.set_up_django()
-        from icm_site import database
-
-        database.ready()
-        learn(job)
+    with _turn(path, new=new) as is_ours:
+        if is_ours:
+            _learn_at_last(job, new=new)
     return 0
+
+
+@contextmanager
+def _turn(path: Path, *, new: bool) -> Iterator[bool]:
+    """Wait for the other processes of a database; False once that has gone.
+
+    `new`: there was none when the session called, so its folder is enough.
+    """
+    from filelock import FileLock, Timeout
+
+    # The lock itself would make the folder anew.
+    lock, place = FileLock(f"{path}{LOCK_SUFFIX}", mode=0o600), path
+    if new:
+        place = path.parent
+    end = time.monotonic() + WAIT_SECONDS
+    while place.exists():
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if time.monotonic() > end:
+                raise
+            time.sleep(LOOK_SECONDS)
+            continue
+        try:
+            yield True
+        finally:
+            lock.release()
+        return
+    yield False
+
+
+def _learn_at_last(job: Job, *, new: bool) -> None:
+    startup.set_up_django()
+    from icm_site import database
+    from icm_site.sqlite import opening
+
+    if not new:
+        opening.never_make()
+    try:
+        database.ready()
+    except NotFound as error:  # it has gone just now
+        logger.debug("nothing is learned: %s", error)
+        return
+    learn(job)
 
 
 def _configuration(cwd: str) -> conf.Config:

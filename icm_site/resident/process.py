@@ -50,7 +50,9 @@ def main(database: str, *, detached: bool = True) -> int:
 
 def _serve(database: str) -> int:
     from icm_site.resident.server import serve
+    from icm_site.sqlite import opening
 
+    opening.never_make()
     return serve(Path(database))
 
 

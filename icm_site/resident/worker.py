@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from icm_site import startup
+from icm_site.sqlite import opening
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,7 @@ def main() -> int:
         os.nice(NICENESS)
     wire = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    opening.never_make()
     task: dict[str, Any] = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     wire.write(json.dumps(_perform(task)) + "\n")

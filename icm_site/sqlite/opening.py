@@ -23,6 +23,15 @@ _WRITING = (
 _READING = (*_SHARED, "query_only=ON")
 
 
+_attended = True
+
+
+def never_make() -> None:
+    """Let this process make no database: where nobody asks, a missing one has gone."""
+    global _attended
+    _attended = False
+
+
 @dataclass(frozen=True)
 class Plan:
     """The address that SQLite gets, and whether it is for reading alone."""
@@ -34,12 +43,14 @@ class Plan:
 def plan(path: str | os.PathLike[str], *, read_only: bool = False) -> Plan:
     """Decide how to open a file; it is made with mode 0600 if it is missing.
 
+    Not after `never_make`: then NotFound is raised for it.
+
     A file that cannot be written is opened for reading, asked or not. Raises NotFound
     when one to read is missing, Unavailable when one cannot be made.
     """
     place = Path(path)
     with identity.opening(place):
-        if not read_only and not place.exists():
+        if not read_only and _attended and not place.exists():
             paths.make_private_dir(place.parent)
             paths.create_private(place)
     if not place.exists():
@@ -76,6 +87,17 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def reading(
+    path: str | os.PathLike[str], *, timeout: float = TIMEOUT
+) -> sqlite3.Connection:
+    """Open a file as it is, whatever it is, for reading alone.
+
+    Raises NotFound and the driver's errors.
+    """
+    address = plan(path, read_only=True).address
+    return sqlite3.connect(address, uri=True, timeout=timeout)
 
 
 def prepare(
