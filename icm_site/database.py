@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +12,6 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
-from django.db import Error as DjangoError
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
@@ -88,18 +86,16 @@ def _migrate(path: Path) -> None:
             f"{path} is empty or of an older version and must be opened for writing "
             "once, which was not possible"
         )
-    from filelock import FileLock, Timeout
+    from icm_site.sqlite import locks
 
     # By its real name: another process may come to the file by a link.
-    lock = FileLock(f"{path.resolve()}.lock", timeout=LOCK_SECONDS, mode=0o600)
-    try:
-        with lock:
-            if not _applied():
-                _migrate_alone(path)
-    except Timeout:
-        raise Unavailable(
-            f"another process has been migrating {path} for {LOCK_SECONDS:.0f} s"
-        ) from None
+    with locks.held(f"{path.resolve()}.lock", seconds=LOCK_SECONDS) as is_ours:
+        if not is_ours:
+            raise Unavailable(
+                f"another process has been migrating {path} for {LOCK_SECONDS:.0f} s"
+            )
+        if not _applied():
+            _migrate_alone(path)
 
 
 def _migrate_alone(path: Path) -> None:
@@ -108,7 +104,7 @@ def _migrate_alone(path: Path) -> None:
     if plan and executor.loader.applied_migrations:
         from icm_site.sqlite import backup
 
-        backup.backup(path, backup.default_target(path, datetime.now(UTC)))
+        backup.beside(path, datetime.now(UTC))
     with connection.cursor() as cursor:
         # Before, so that no earlier program opens the file for writing meanwhile.
         cursor.execute(f"PRAGMA user_version = {identity.SCHEMA_VERSION:d}")
@@ -123,15 +119,32 @@ def _migrate_alone(path: Path) -> None:
         )
 
 
+def make_at(path: Path) -> None:
+    """Make a new database in another place, as this version has it."""
+    known = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = path
+    try:
+        connection.ensure_connection()
+        _migrate_alone(path)
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = known
+
+
 def explain(error: BaseException) -> IcmError | None:
     """One sentence for a failure of the database, with its reason where it is known.
 
     None means a fault of ours.
     """
+    path = settings.DATABASE_PATH
     explained = failures.explain(error)
+    if explained is None:
+        from icm_site.sqlite import values
+
+        explained = values.explain(error, path)
     if not isinstance(explained, ReadOnly) or settings.CONFIG.read_only:
         return explained
-    path = settings.DATABASE_PATH
     try:
         identity.refuse_foreign(path)
     except Conflict as newer:
@@ -150,7 +163,9 @@ def explained() -> Iterator[None]:
     """
     try:
         yield
-    except (sqlite3.Error, DjangoError) as error:
+    except IcmError:
+        raise
+    except Exception as error:
         if sentence := explain(error):
             raise sentence from error
         raise

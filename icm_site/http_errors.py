@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
+from django.conf import settings
 from django.core.exceptions import (
     PermissionDenied,
     RequestDataTooBig,
@@ -22,7 +23,7 @@ from icm_site.errors import (
     TooLarge,
     Unauthorized,
 )
-from icm_site.sqlite import failures
+from icm_site.sqlite import failures, values
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ def explain(error: BaseException) -> IcmError | None:
         return TooLarge(SENTENCES[HTTPStatus.REQUEST_ENTITY_TOO_LARGE])
     if isinstance(error, SuspiciousOperation):
         return InvalidInput(SENTENCES[HTTPStatus.BAD_REQUEST])
-    return failures.explain(error)
+    return failures.explain(error) or values.explain(error, settings.DATABASE_PATH)
 
 
 def headers(error: IcmError) -> dict[str, str]:

@@ -13,7 +13,6 @@ from icm_site import program_input, startup
 from icm_site.caller import Caller
 from icm_site.errors import Forbidden, IcmError, InvalidInput, NotFound
 from icm_site.operation import Operation, Tool
-from icm_site.sqlite import failures
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +126,9 @@ def _attempt(name: str, work: Callable[[], Answer]) -> Answer:
         return Answer(text=error.message, failed=True)
     # The server outlives any call, and the model that called must learn of a fault.
     except Exception as error:
-        if explained := failures.explain(error):
+        from icm_site import database
+
+        if explained := database.explain(error):
             return Answer(text=explained.message, failed=True)
         logger.exception("%s failed", name)
         fault = f"{type(error).__name__}: {error}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 
 def rebuild(*, mend: bool = False) -> None:
@@ -23,7 +22,6 @@ def rebuild(*, mend: bool = False) -> None:
 
     database.ready()
     if mend:
-        _complete_schema()
         usage_rows.complete()
         with connection.cursor() as cursor:
             cursor.execute("REINDEX")
@@ -35,40 +33,3 @@ def rebuild(*, mend: bool = False) -> None:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
-
-
-def _complete_schema() -> None:
-    """Make the tables and indexes whose definition was lost, the tables empty."""
-    from django.apps import apps
-    from django.db import connection
-
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name FROM sqlite_master")
-        known = {row[0] for row in cursor.fetchall()}
-        for model in apps.get_models():
-            if model._meta.db_table in known:
-                _complete_indexes(model, known, cursor)
-                continue
-            with connection.schema_editor() as editor:
-                editor.create_model(model)
-
-
-def _complete_indexes(model: Any, known: set[str], cursor: Any) -> None:
-    from django.db import connection
-    from django.db.models import Index
-
-    meta = model._meta
-    found = connection.introspection.get_constraints(cursor, meta.db_table).values()
-    held = {tuple(each["columns"]) for each in found if each["index"]}
-    single = [f for f in meta.local_fields if f.db_index and not f.unique]
-    with connection.schema_editor() as opened:
-        editor: Any = opened
-        for field in single:
-            if (field.column,) not in held:
-                # The name that a migration would give has no public function.
-                editor.execute(editor._create_index_sql(model, fields=[field]))
-        for named in (*meta.indexes, *meta.constraints):
-            if isinstance(named, Index) and named.name not in known:
-                editor.add_index(model, named)
-            elif getattr(named, "condition", None) and named.name not in known:
-                editor.add_constraint(model, named)

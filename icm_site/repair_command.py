@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from icm_site import conf, rebuilding
+from icm_site import conf, partial, rebuilding
 from icm_site.arguments import Parser
 from icm_site.errors import InvalidInput, NotFound, ReadOnly, Unavailable
 from icm_site.resident import command as resident
-from icm_site.sqlite import backup, failures, identity, replacing, salvage
-from icm_site.sqlite.opening import to_read
+from icm_site.sqlite import (
+    backup,
+    failures,
+    identity,
+    opening,
+    planning,
+    replacing,
+    salvage,
+    values,
+)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,62 +52,87 @@ def main(arguments: Sequence[str]) -> int:
     state = identity.inspect(database)
     if state.kind != "not a database":
         identity.refuse(state, database)
-    fault = fault_of(database, deep=False)
-    if (fault or not given.dry_run) and not os.access(database.parent, os.W_OK):
-        raise ReadOnly(f"{database.parent} may not be written.")
     if not given.dry_run:
         resident.end(str(database))
-    if fault is None:
-        return _mend(database, dry_run=given.dry_run)
-    print(f"{database} is damaged: {fault}")
-    return _save(database, dry_run=given.dry_run)
+    with _expected() as expected:
+        return _repair(database, expected, dry_run=given.dry_run)
 
 
-def fault_of(database: Path, *, deep: bool) -> str | None:
+class Expected(NamedTuple):
+    """A new database of this version, and what its columns may hold."""
+
+    model: Path
+    rules: values.Rules
+
+
+@contextmanager
+def _expected() -> Iterator[Expected]:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
+    import django
+
+    django.setup()
+    from icm_site import database, stand_ins
+
+    with TemporaryDirectory() as folder:
+        model = Path(folder, "new.sqlite3")
+        with database.explained():
+            database.make_at(model)
+        yield Expected(model, stand_ins.rules())
+
+
+def _repair(database: Path, expected: Expected, *, dry_run: bool) -> int:
+    fault = fault_of(database, expected, deep=False)
+    if (fault or not dry_run) and not os.access(database.parent, os.W_OK):
+        raise ReadOnly(f"{database.parent} may not be written.")
+    if fault is None and not dry_run:
+        fault = _mend(database, expected)
+    if fault is not None:
+        print(f"{database} is damaged: {fault}")
+        return _save(database, expected, dry_run=dry_run)
+    done = "would be" if dry_run else "were"
+    print(f"The indexes {done} made anew; nothing is wrong.")
+    return 0
+
+
+def fault_of(
+    database: Path, expected: Expected | None = None, *, deep: bool
+) -> str | None:
     """The first thing that is wrong with a file, None where nothing is.
 
     `deep` also compares the ordinary indexes with their tables.
     """
     check = "integrity_check" if deep else "quick_check"
     try:
-        with closing(sqlite3.connect(to_read(database), uri=True)) as raw:
+        with closing(opening.reading(database)) as raw:
             (found,) = raw.execute(f"PRAGMA {check}(1)").fetchone()
+            if found != "ok":
+                return " ".join(str(found).split())
+            if fault := values.first_fault(raw, expected.rules if expected else {}):
+                return fault
+        lost = planning.missing(database, expected.model) if expected else None
     except failures.DAMAGE as error:
         return failures.words(error)
-    return None if found == "ok" else " ".join(str(found).split())
+    return lost and f"{lost} is lost"
 
 
-def _mend(database: Path, *, dry_run: bool) -> int:
-    """Make the indexes of a file anew whose pages are whole."""
-    if dry_run:
-        print("The pages are whole; the indexes would be made anew.")
-        return 0
-    copy = backup.backup(database, backup.default_target(database, datetime.now()))
-    print(f"Backup: {copy}")
+def _mend(database: Path, expected: Expected) -> str | None:
+    """Make the indexes of a file anew whose pages are whole; what is wrong then."""
+    print(f"Backup: {backup.beside(database, datetime.now())}")
     rebuilding.rebuild(mend=True)
-    fault = fault_of(database, deep=True)
-    if fault is None:
-        print("The indexes were made anew; nothing is wrong.")
-        return 0
-    print(f"{database} is damaged: {fault}")
-    return _save(database, dry_run=False)
+    return fault_of(database, expected, deep=True)
 
 
-def _save(database: Path, *, dry_run: bool) -> int:
+def _save(database: Path, expected: Expected, *, dry_run: bool) -> int:
     """Save what can be read of a damaged file into a new one that takes its place."""
-    fresh = database.with_name(f"{database.name}.partial")
-    fresh.unlink(missing_ok=True)
     aside = replacing.unused(database, "damaged", now=datetime.now())
-    with replacing.alone(database):
-        try:
-            done = salvage.salvage(database, fresh)
-            if not dry_run:
-                if fault := fault_of(fresh, deep=True):
-                    raise Unavailable(f"the saved rows could not be written: {fault}")
-                replacing.swap(database, fresh, aside)
-        finally:
-            for ending in ("", "-wal", "-shm"):
-                Path(f"{fresh}{ending}").unlink(missing_ok=True)
+    with replacing.alone(database), partial.made(database) as fresh:
+        done = salvage.salvage(
+            database, fresh, rules=expected.rules, model=expected.model
+        )
+        if not dry_run:
+            if fault := fault_of(fresh, expected, deep=True):
+                raise Unavailable(f"the saved rows could not be written: {fault}")
+            replacing.swap(database, fresh, aside)
     if not dry_run:
         print(f"The damaged file is kept: {aside}")
         if done.apart:
@@ -106,7 +140,7 @@ def _save(database: Path, *, dry_run: bool) -> int:
                 database, "salvaged", now=datetime.now(), ending=".jsonl"
             )
             salvage.write_apart(done, apart)
-            print(f"Rows that fit into no table: {apart}")
+            print(f"Rows that did not fit as they were: {apart}")
     print("\n".join(_report(done, dry_run=dry_run)), flush=True)
     if not dry_run:
         rebuilding.rebuild(mend=True)
@@ -124,6 +158,8 @@ def _report(done: salvage.Salvaged, *, dry_run: bool) -> Iterator[str]:
             parts.append(f"at most {table.lost} lost")
         if table.apart:
             parts.append(f"{table.apart} read, but fitting nowhere")
+        if table.replaced:
+            parts.append(f"{table.replaced} with values that could not be read")
         if table.altered:
             parts.append(f"{table.altered} texts with broken characters")
         if len(parts) > 1 or table.saved:

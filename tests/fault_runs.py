@@ -16,16 +16,13 @@ import json
 import os
 import random
 import resource
-import sqlite3
 import sys
 import time
 from collections import Counter
-from contextlib import closing, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from icm_site.sqlite import failures
 from tests.faults import (
     DATABASE,
     SEED,
@@ -116,107 +113,6 @@ def disk(rounds: int) -> dict[str, Any]:
     return result(kept, said, crashes) | {"rounds": rounds}
 
 
-def damage(rounds: int) -> dict[str, Any]:
-    """Overwrite random parts; use, examine and mend the file."""
-    chance = random.Random(SEED)
-    forked(lambda ack: write(ack, random.Random(1), rounds=120))
-    with closing(sqlite3.connect(DATABASE)) as raw:
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    good = DATABASE.read_bytes()
-    counts, crashes, said = Counter[str](), list[str](), Counter[str]()
-    for _ in range(rounds):
-        for path in DATABASE.parent.glob(f"{DATABASE.name}*"):
-            path.unlink()
-        data = bytearray(good)
-        for _ in range(chance.randint(1, 6)):
-            at, length = (
-                chance.randrange(100, len(data)),
-                chance.choice((1, 16, 300, 4096)),
-            )
-            data[at : at + length] = chance.randbytes(len(data[at : at + length]))
-        DATABASE.write_bytes(data)
-        counts.update(one_damage(said, crashes))
-    return {"rounds": rounds, "counts": dict(counts), "errors": dict(said),
-            "crashes": crashes[:3], "crash count": len(crashes)}  # fmt: skip
-
-
-def one_damage(said: Counter[str], crashes: list[str]) -> list[str]:
-    from icm_site.doctor import database_state
-
-    bad = any(f.level == "wrong" for f in database_state.examine(DATABASE))
-    reachable = scanned()
-    acks = forked(use)
-    tally(acks, set(), said, crashes)
-    notes = ["noticed by doctor" if bad else "not noticed by doctor"]
-    if any(ack[0] == "error" for ack in acks):
-        notes.append("an error said")
-    mended = forked(mend)
-    tally(mended, set(), said, crashes)
-    hopeless = any(ack[0] == "error" for ack in mended)
-    notes.append("hopeless" if hopeless else "mended")
-    if not hopeless:
-        missing = reachable - scanned() - set_apart()
-        after = state_of_mended()
-        notes += ["rows missing"] * bool(missing) + ["not whole"] * (not after)
-        again = forked(use)
-        tally(again, set(), Counter(), crashes)
-        notes += ["errors after"] * any(ack[0] == "error" for ack in again)
-    return notes
-
-
-def use(ack: Ack) -> None:
-    if opened(ack):
-        attempt(ack, "memory_list", all=True)
-        attempt(ack, "memory_recall", query="fact of the shop")
-        attempt(ack, "memory_stats")
-        attempt(ack, "memory_store", topic="t", content=f"new {time.time()}")
-
-
-def mend(ack: Ack) -> None:
-    from icm_site import conf, repair_command
-    from icm_site.errors import IcmError
-
-    conf.use(None)
-    with Path(os.devnull).open("w") as null, redirect_stdout(null):
-        try:
-            ack("code", repair_command.main([]))
-        except IcmError as error:
-            ack("error", error.message)
-
-
-def scanned() -> set[str]:
-    """The ids that plain scans from both ends reach."""
-    found: set[str] = set()
-    for order in ("ASC", "DESC"):
-        try:
-            with closing(sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True)) as raw:
-                raw.text_factory = lambda data: data.decode(errors="replace")
-                for (ulid,) in raw.execute(
-                    f"SELECT ulid FROM memories NOT INDEXED ORDER BY rowid {order}"
-                ):
-                    found.add(str(ulid))
-        except failures.DAMAGE:
-            continue
-    return found
-
-
-def set_apart() -> set[str]:
-    lines = [
-        json.loads(line)
-        for path in DATABASE.parent.glob("*.salvaged-*")
-        for line in path.read_text("utf-8").splitlines()
-    ]
-    return {str(e["row"]["ulid"]) for e in lines if e["table"] == "memories"}
-
-
-def state_of_mended() -> bool:
-    try:
-        with closing(sqlite3.connect(DATABASE)) as raw:
-            return bool(raw.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
-    except failures.DAMAGE:
-        return False
-
-
 def load(seconds: int, *, each: int = 8) -> dict[str, Any]:
     """Writers and readers at once."""
     forked(lambda ack: write(ack, random.Random(1), rounds=60))
@@ -286,7 +182,7 @@ def main() -> None:
 
     django.setup()
     from memories import embedder
-    from tests import hook_runs
+    from tests import damage_runs, hook_runs
     from tests.factories import FakeEmbedder, perform
 
     del perform
@@ -296,7 +192,7 @@ def main() -> None:
     runs: dict[str, Any] = {
         "kills": kills,
         "disk": disk,
-        "damage": damage,
+        "damage": damage_runs.damage,
         "load": load,
         "hooks": hook_runs.hooks,
     }

@@ -12,8 +12,7 @@ from pathlib import Path
 from icm_site.doctor import hook_state, lock_state
 from icm_site.doctor.findings import Finding, note, ok, wrong
 from icm_site.errors import IcmError
-from icm_site.sqlite import backup, failures, identity
-from icm_site.sqlite.opening import to_read
+from icm_site.sqlite import backup, failures, identity, opening, values
 
 PATIENCE = 5.0
 ELSEWHERE = "name another with --db, ICM_DB or store.path"
@@ -42,11 +41,13 @@ def examine(path: Path) -> list[Finding]:
         return [note("database", f"{path} is not there yet; the first store makes it")]
     if state.kind in ("foreign", "not a database"):
         why = "another program's" if state.kind == "foreign" else "no database"
-        return [wrong("database", f"{path} is {why}", ELSEWHERE)]
+        remedy = ELSEWHERE
+        if state.kind == "not a database":
+            remedy += "; if it was one of ours, icm repair saves what is found in it"
+        return [wrong("database", f"{path} is {why}", remedy)]
     found = list(_file(path))
     try:
-        connection = sqlite3.connect(to_read(path), uri=True, timeout=PATIENCE)
-        with closing(connection):
+        with closing(opening.reading(path, timeout=PATIENCE)) as connection:
             found += _content(connection, path, state)
     except sqlite3.OperationalError as error:
         found.append(wrong("database", f"{path} cannot be read: {error}"))
@@ -61,6 +62,9 @@ def _content(
     faults = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
     if faults != ["ok"]:
         yield _damaged(path, faults[0])
+        return
+    if fault := values.first_fault(connection, {}):
+        yield _damaged(path, fault)
         return
     yield ok("database", f"{path}: opens, and its pages are whole")
     if state.kind == "newer":

@@ -28,8 +28,8 @@ _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
     sqlite3.SQLITE_CORRUPT: (Unavailable, DAMAGED),
     sqlite3.SQLITE_NOTADB: (
         InvalidInput,
-        "The file is not a database. If it was one, `icm restore latest` puts the "
-        "newest copy in its place.",
+        "The file is not a database. If it was one, `icm repair` saves what is found "
+        "in it, `icm restore latest` puts the newest copy in its place.",
     ),
 }
 # What the driver raises for a damaged file. Where the name in a broken definition is no
@@ -37,7 +37,7 @@ _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _BROKEN = b"malformed database schema"
 # The driver gives this one no code: bytes that are no text, in a page that is whole.
-_NO_TEXT = "Could not decode to UTF-8"
+NO_TEXT = "Could not decode to UTF-8"
 
 
 def explain(error: BaseException) -> IcmError | None:
@@ -48,7 +48,7 @@ def explain(error: BaseException) -> IcmError | None:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, sqlite3.Error):
-            if str(cause).startswith(_NO_TEXT):
+            if str(cause).startswith(NO_TEXT):
                 return Unavailable(DAMAGED)
             code = getattr(cause, "sqlite_errorcode", 0)
             kind, sentence = _MEANINGS.get(code & 0xFF, (None, ""))

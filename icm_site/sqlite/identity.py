@@ -80,8 +80,8 @@ def refuse(
         if place.exists() and not place.is_file():
             raise InvalidInput(NO_FILE.format(path=path))
         raise InvalidInput(
-            f"{path} is not a database. If it was one, `icm restore latest` puts the "
-            "newest copy in its place."
+            f"{path} is not a database. If it was one, `icm repair` saves what is "
+            "found in it, `icm restore latest` puts the newest copy in its place."
         )
     if state.kind == "foreign":
         raise Conflict(f"{path} is a database of another program; it is left as it is.")

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from icm_site import paths
 from icm_site.errors import Unavailable
-from icm_site.sqlite import failures
+from icm_site.sqlite import definitions, failures, planning
 from icm_site.sqlite.address import uri
+from icm_site.sqlite.definitions import Definition
 from icm_site.sqlite.identity import APPLICATION_ID
-from icm_site.sqlite.scan import Scan
+from icm_site.sqlite.planning import MARKED, RECORDS, Plan
+from icm_site.sqlite.scan import UNREADABLE, Scan
+from icm_site.sqlite.values import Column, Rules, columns, decoded
 
-# Without these nothing else means anything.
-NEEDED = frozenset({"memories", "django_migrations"})
-# Made anew from the other tables.
-INDEXES = ("_fts", "vec_memories", "sqlite_", "search_changes")
+TEXTS = frozenset({"varchar", "char", "text"})
+# Rows by table.
+Usual = dict[str, list[tuple[Any, ...]]]
+# Without it nothing else means anything.
+NEEDED = "memories"
 
 
 @dataclass
@@ -29,7 +34,7 @@ class Table:
     """What became of one table: rows saved, rows that had to stand apart, rows lost.
 
     `lost` is the most there may be, None where nobody can tell; `altered` counts
-    texts with bytes that are no text.
+    texts with bytes that are no text, `replaced` rows with values that were none.
     """
 
     name: str
@@ -37,11 +42,12 @@ class Table:
     apart: int = 0
     lost: int | None = 0
     altered: int = 0
+    replaced: int = 0
 
 
 @dataclass
 class Salvaged:
-    """What became of all tables. `apart` holds the rows that fit into none.
+    """What became of all tables. `apart` holds rows that did not fit as they were.
 
     `undefined` are tables and indexes whose definition cannot be read.
     """
@@ -54,44 +60,63 @@ class Salvaged:
     @property
     def whole(self) -> bool:
         """Whether every row is in the new file."""
-        broken = any(t.apart or t.altered or t.lost != 0 for t in self.tables)
+        broken = any(
+            t.apart or t.altered or t.replaced or t.lost != 0 for t in self.tables
+        )
         return not (broken or self.undefined)
 
 
-class Definition(NamedTuple):
-    """A row of the schema."""
-
-    kind: str
-    name: str
-    sql: str
-
-
-def salvage(damaged: Path, fresh: Path) -> Salvaged:
+def salvage(
+    damaged: Path, fresh: Path, *, rules: Rules, model: Path | None = None
+) -> Salvaged:
     """Copy every row that can be reached into the new file `fresh`, mode 0600.
 
-    Raises Unavailable where not even the tables are known.
+    A value that its column cannot hold is replaced. `model` is a new database as this
+    version makes it: unless the damaged one is older, its definitions count. Raises
+    Unavailable where no memories can be found.
     """
+    copy = fresh.with_name(f"{fresh.name}-copy")
+    try:
+        definitions.copied(damaged, copy)
+        with closing(_opened(copy)) as source:
+            plan = planning.make(source, copy, model)
+        if NEEDED not in plan.names:
+            raise _hopeless(damaged)
+        if plan.mended:
+            parts = (part for part, _ in plan.parts)
+            definitions.rewrite(copy, (*plan.tables.values(), *parts))
+        with closing(_opened(copy)) as source:
+            return _saved(source, fresh, plan, rules)
+    finally:
+        for ending in ("", "-wal", "-shm", "-journal"):
+            Path(f"{copy}{ending}").unlink(missing_ok=True)
+
+
+def _saved(
+    source: sqlite3.Connection, fresh: Path, plan: Plan, rules: Rules
+) -> Salvaged:
     paths.create_private(fresh)
-    with (
-        closing(_open_damaged(damaged)) as source,
-        closing(sqlite3.connect(fresh, isolation_level=None)) as target,
-    ):
-        done = Salvaged()
-        schema = _schema(source, damaged, done)
+    if plan.model:
+        shutil.copyfile(plan.model, fresh)
+    with closing(sqlite3.connect(fresh, isolation_level=None)) as target:
+        done = Salvaged(undefined=list(plan.undefined))
         target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        target.execute(f"PRAGMA user_version = {_version(source)}")
+        if not plan.model:
+            target.execute(f"PRAGMA user_version = {_version(source)}")
         target.execute("PRAGMA foreign_keys = OFF")
         target.execute("BEGIN")
-        _define(target, schema, "table", unique=False, done=done)
-        _define(target, schema, "index", unique=True, done=done)
-        if set(done.undefined) & NEEDED:
-            raise _hopeless(damaged)
-        for kind, name, _ in schema:
-            if name in done.undefined and kind == "table":
-                done.tables.append(Table(name, lost=None))
-            elif kind == "table":
-                done.tables.append(_copy(source, target, name, done))
-        _define(target, schema, "index", unique=False, done=done)
+        usual = _emptied(target) if plan.model else {}
+        _define(target, plan.own, "table", unique=False, done=done)
+        _define(target, plan.own, "index", unique=True, done=done)
+        for name in definitions.read(target).tables:
+            if name != RECORDS or not plan.model:
+                known = columns(target, name, rules)
+                into = _Into(target, known, Table(name), done)
+                done.tables.append(_copy(source, plan, into))
+        lost = (each for each in plan.own if each.name in done.undefined)
+        done.tables += [Table(e.name, lost=None) for e in lost if e.kind == "table"]
+        _complete(target, usual, done)
+        _define(target, plan.own, "index", unique=False, done=done)
         _part_stranded(target, done)
         target.execute("COMMIT")
         target.execute("PRAGMA journal_mode = WAL")
@@ -107,19 +132,19 @@ def write_apart(done: Salvaged, path: Path) -> None:
 
 
 def _encoded(value: object) -> Any:
+    if value is UNREADABLE:
+        return {"unreadable": True}
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode()}
     raise TypeError(type(value))
 
 
-def _open_damaged(path: Path) -> sqlite3.Connection:
+def _opened(path: Path) -> sqlite3.Connection:
+    """A copy of the damaged file; what cannot be read in it fails later."""
     connection = sqlite3.connect(uri(path, "mode=ro"), uri=True, timeout=5)
-    try:
+    with suppress(*failures.DAMAGE):
         # A definition that is broken must not keep the others from being read.
         connection.execute("PRAGMA writable_schema = ON")
-    except failures.DAMAGE as error:
-        connection.close()
-        raise _hopeless(path) from error
     return connection
 
 
@@ -134,28 +159,27 @@ def _version(source: sqlite3.Connection) -> int:
     return int(source.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _schema(source: sqlite3.Connection, path: Path, done: Salvaged) -> list[Definition]:
-    scan = Scan(source, "sqlite_master", ("type", "name", "sql"))
-    source.text_factory = _Texts()
-    try:
-        found = [Definition(*map(str, row)) for row in scan.rows() if row[2]]
-    except failures.DAMAGE as error:
-        raise _hopeless(path) from error
-    finally:
-        source.text_factory = str
-    if scan.lost != 0:
-        done.undefined.append("sqlite_master")
-    kept = [
-        entry
-        for entry in found
-        if entry.kind in ("table", "index")
-        and not any(part in entry.name for part in INDEXES)
-        and "CREATE VIRTUAL" not in entry.sql.upper()
-    ]
-    if NEEDED - {entry.name for entry in kept}:
-        raise _hopeless(path)
-    # The log of the search is kept empty: its readers then read all anew.
-    return kept + [e for e in found if e.kind == "table" and e.name == "search_changes"]
+def _emptied(target: sqlite3.Connection) -> Usual:
+    """Take out of a new database the rows that it starts with; returns them."""
+    kinds = "SELECT name FROM sqlite_master WHERE type = "
+    for (name,) in target.execute(kinds + "'trigger'").fetchall():
+        target.execute(f'DROP TRIGGER "{name}"')
+    found = {}
+    for name in definitions.read(target).tables:
+        if name != RECORDS:
+            found[name] = target.execute(f'SELECT * FROM "{name}"').fetchall()
+            target.execute(f'DELETE FROM "{name}"')
+    return found
+
+
+def _complete(target: sqlite3.Connection, usual: Usual, done: Salvaged) -> None:
+    """Put in again what every database has: names of tables, marks of the version."""
+    for table in done.tables:
+        if table.lost != 0 or table.name == MARKED:
+            for row in usual.get(table.name, ()):
+                places = ", ".join("?" * len(row))
+                statement = f'INSERT OR IGNORE INTO "{table.name}" VALUES ({places})'
+                target.execute(statement, row)
 
 
 def _define(
@@ -167,55 +191,83 @@ def _define(
     done: Salvaged,
 ) -> None:
     for entry in schema:
-        if entry.kind == kind and unique == entry.sql.upper().startswith(
-            "CREATE UNIQUE"
-        ):
-            try:
-                target.execute(entry.sql)
-            except (*failures.DAMAGE, ValueError):  # or its table is lost
+        sql = entry.sql or ""
+        if entry.kind != kind or unique != sql.upper().startswith("CREATE UNIQUE"):
+            continue
+        try:
+            target.execute(sql)
+        except (*failures.DAMAGE, ValueError):  # or its table is lost
+            if entry.name not in done.undefined:
                 done.undefined.append(entry.name)
 
 
-class _Texts:
-    """Turns bytes into text; what is none is replaced, and counted."""
-
-    def __init__(self) -> None:
-        self.altered = 0
-
-    def __call__(self, value: bytes) -> str:
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            self.altered += 1
-            return value.decode(errors="replace")
-
-
-def _copy(
-    source: sqlite3.Connection, target: sqlite3.Connection, name: str, done: Salvaged
-) -> Table:
-    table, texts = Table(name), _Texts()
-    if name == "search_changes":
-        return table
-    columns = tuple(
-        row[1] for row in target.execute(f'PRAGMA table_info("{name}")').fetchall()
-    )
-    scan = Scan(source, name, columns)
-    source.text_factory = texts
-    places = ", ".join("?" * len(columns))
-    names = ", ".join(f'"{column}"' for column in columns)
-    statement = f'INSERT INTO "{name}"({names}) VALUES ({places})'
+def _copy(source: sqlite3.Connection, plan: Plan, into: _Into) -> Table:
+    """Copy what can be read of one table, and of the parts that belong to it."""
+    table, names = into.table, tuple(column.name for column in into.columns)
+    table.lost = None
+    source.text_factory = decoded
     try:
-        for row in scan.rows():
-            try:
-                target.execute(statement, row)
-                table.saved += 1
-            except (sqlite3.IntegrityError, OverflowError):
-                table.apart += 1
-                _set_apart(done, name, dict(zip(columns, row, strict=True)))
+        for name in plan.read_as(table.name):
+            scan, before = Scan(source, name, names), table.saved
+            for row in scan.rows():
+                into.put(row, strict=name != table.name)
+            if name == table.name:
+                table.lost = scan.lost
+            elif table.lost:
+                table.lost = max(table.lost - (table.saved - before), 0)
     finally:
         source.text_factory = str
-    table.lost, table.altered = scan.lost, texts.altered
     return table
+
+
+@dataclass
+class _Into:
+    """A table of the new file, into which rows are put."""
+
+    target: sqlite3.Connection
+    columns: tuple[Column, ...]
+    table: Table
+    done: Salvaged
+
+    def put(self, row: tuple[Any, ...], *, strict: bool) -> None:
+        """Save a row, with values replaced that do not fit unless `strict`.
+
+        What is not saved as it was read is set apart.
+        """
+        texts = tuple(self._with_texts(row))
+        fitting = tuple(self._fitting(texts))
+        whole = fitting == texts
+        if (whole or not strict) and self._insert(fitting):
+            self.table.saved += 1
+            self.table.replaced += not whole
+            if whole:
+                return
+        else:
+            self.table.apart += 1
+        names = (column.name for column in self.columns)
+        _set_apart(self.done, self.table.name, dict(zip(names, row, strict=True)))
+
+    def _insert(self, row: tuple[Any, ...]) -> bool:
+        names = ", ".join(f'"{column.name}"' for column in self.columns)
+        places = ", ".join("?" * len(row))
+        try:
+            self.target.execute(
+                f'INSERT INTO "{self.table.name}"({names}) VALUES ({places})', row
+            )
+        except (sqlite3.IntegrityError, OverflowError):
+            return False
+        return True
+
+    def _with_texts(self, row: tuple[Any, ...]) -> Iterator[Any]:
+        """The row with its broken characters replaced, which are counted."""
+        for column, value in zip(self.columns, row, strict=True):
+            broken = column.kind in TEXTS and isinstance(value, bytes)
+            self.table.altered += broken
+            yield value.decode(errors="replace") if broken else value
+
+    def _fitting(self, row: tuple[Any, ...]) -> Iterator[Any]:
+        for column, value in zip(self.columns, row, strict=True):
+            yield value if column.fits(value) else column.stand_in(row)
 
 
 def _set_apart(done: Salvaged, table: str, row: dict[str, Any]) -> None:

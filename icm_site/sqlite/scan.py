@@ -12,6 +12,8 @@ from icm_site.sqlite import failures
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 # Failing reads after which the rest of a table is given up.
 FAILURES = 3000
+# In place of a value that cannot be read.
+UNREADABLE = object()
 # Spans below are halved until nothing is left; in wider ones that has no end.
 WIDE = 1 << 24
 
@@ -32,7 +34,10 @@ class Scan:
     failures: int = 0
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Every row that can be reached, each once, without its rowid."""
+        """Every row that can be reached, each once, without its rowid.
+
+        What cannot be read of one is UNREADABLE.
+        """
         spans = [(LOWEST, HIGHEST)]
         while spans:
             low, high = spans.pop()
@@ -45,10 +50,12 @@ class Scan:
             if first is None or low > high:
                 continue
             cut = self._cut(low, high) if self.failures < FAILURES else None
-            if cut is None:
-                self.holes.append((low, high))
-            else:
+            if cut is not None:
                 spans += [(low, cut - 1), (cut, high)]
+            elif low == high and (row := self._in_parts(low)):
+                yield row
+            else:
+                self.holes.append((low, high))
 
     def _cut(self, low: int, high: int) -> int | None:
         """A number between, from which on reading may go on; None to give up.
@@ -66,6 +73,23 @@ class Scan:
                 if low < number <= high and self._is_readable(number, high):
                     return number
         return None
+
+    def _in_parts(self, rowid: int) -> tuple[Any, ...] | None:
+        """A row of which some columns can be read, or None."""
+        found: list[Any] = []
+        for name in self.columns:
+            statement = f'SELECT "{name}" FROM "{self.table}" NOT INDEXED '
+            try:
+                row = self.connection.execute(
+                    statement + "WHERE rowid = ?", (rowid,)
+                ).fetchone()
+            except failures.DAMAGE:
+                row = (UNREADABLE,)
+            if row is None:
+                return None
+            found.append(row[0])
+        # The first may be the number of the row, which is known anyway.
+        return None if set(found[1:]) <= {UNREADABLE} else tuple(found)
 
     def _is_readable(self, low: int, high: int) -> bool:
         try:
