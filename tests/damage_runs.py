@@ -80,6 +80,8 @@ class Round:
                 self.notes.add("rows missing")
             return
         self.notes.add("mended")
+        if not bad and "not all saved" in self.notes:
+            self.notes.add("silent")
         if reachable - scanned() - set_apart():
             self.notes.add("rows missing")
         if not state_of_mended():
@@ -91,6 +93,7 @@ class Round:
         acks = forked(work)
         crashes = [f"{work.__name__}: {ack[1]}" for ack in acks if ack[0] == "crash"]
         self.notes |= {"crash"} if crashes else set()
+        self.notes |= {"not all saved"} if ["code", 1] in acks else set()
         self.crashes += crashes
         errors = [ack[1] for ack in acks if ack[0] == "error"]
         self.said.update(errors)
@@ -112,7 +115,7 @@ def mend(ack: Ack) -> None:
     conf.use(None)
     with Path(os.devnull).open("w") as null, redirect_stdout(null):
         try:
-            ack("code", repair_command.main([]))
+            ack("code", int(repair_command.main([])))
         except IcmError as error:
             ack("error", error.message)
 
