@@ -16,7 +16,7 @@ from memoirs.validation import NAME_BYTES, TEXT_BYTES
 PROGRAM = "server-memory"
 ENTITY = ("type", "name", "entityType", "observations")
 RELATION = ("type", "from", "to", "relationType")
-FILE_BYTES = 256 * 1024 * 1024
+FILE_BYTES, LINE_BYTES = 256 << 20, 16 << 20
 
 
 def matches(head: bytes) -> bool:
@@ -62,20 +62,29 @@ def rows(path: Path, notes: Notes) -> Iterator[Row]:
 def _records(path: Path) -> Iterator[dict[str, Any]]:
     if path.stat().st_size > FILE_BYTES:
         raise InvalidInput(f"larger than {FILE_BYTES >> 20} MiB: {path}")
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"not UTF-8: {path}") from None
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(_lines(path), 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            raise InvalidInput(f"not UTF-8: {path}") from None
         except (ValueError, RecursionError):
             raise InvalidInput(f"line {number} of {path} is not JSON") from None
         if not isinstance(record, dict):
             raise InvalidInput(f"line {number} of {path} is no JSON object")
         yield record
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """One at a time: a file may be one line, and is never held whole."""
+    with path.open("rb") as file:
+        while line := file.readline(LINE_BYTES + 1):
+            if len(line) > LINE_BYTES:
+                raise InvalidInput(
+                    f"a line of {path} is longer than {LINE_BYTES >> 20} MiB"
+                )
+            yield line
 
 
 def _entity(record: dict[str, Any], entities: dict[str, Any], notes: Notes) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from icm_site.errors import InvalidInput
 from icm_site.exchange import import_command, reading
-from icm_site.exchange.foreign import json_file, programs, staging
+from icm_site.exchange.foreign import json_file, programs, server_memory, staging
 from icm_site.exchange.foreign.moments import moment
 from memoirs.models import Concept, ConceptLink
 from memories.models import Memory
@@ -196,6 +196,16 @@ def test_a_disk_that_fails_to_read_is_one_sentence(
     monkeypatch.setattr(reading.Reader, "rows", fails)
     with pytest.raises(InvalidInput, match="cannot read .*: Input/output error"):
         import_command.main([str(path)])
+
+
+def test_a_line_without_end_is_not_held_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_memory, "LINE_BYTES", 1 << 20)
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(b'{"type":"entity","name":"' + b"x" * (2 << 20))
+    with pytest.raises(InvalidInput, match="is longer than 1 MiB"):
+        import_command.main([str(path), "--from", "server-memory"])
 
 
 def test_a_folder_of_nothing_known_is_one_sentence(tmp_path: Path) -> None:
