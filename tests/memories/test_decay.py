@@ -96,6 +96,19 @@ def test_the_gap_is_charged_whole_and_once() -> None:
 
 
 @pytest.mark.django_db
+def test_a_process_that_waited_finds_the_day_claimed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory, later = make_memory(now=NOW), NOW + timedelta(days=2)
+    decay.run(now=NOW)
+    # What it read before the other one wrote.
+    monkeypatch.setattr(decay, "is_due", lambda now: True)
+    assert decay.run(now=later) == 1
+    assert decay.run(now=later) is None
+    assert weight(memory) == pytest.approx(0.95**2)
+
+
+@pytest.mark.django_db
 def test_a_memory_is_not_charged_for_time_before_it_existed() -> None:
     decay.run(now=NOW)
     old = make_memory("The old one.", now=NOW)
