@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -223,12 +222,6 @@ def create_private(path: Path) -> bool:
     except OSError as error:
         raise Unavailable(f"Cannot make the file {path}: {error.strerror}.") from error
     return True
-
-
-def discard(path: Path) -> None:
-    """Delete a file that may not be there, or in a folder that lets nothing go."""
-    with suppress(OSError):
-        path.unlink()
 
 
 def _ours_alone(path: Path) -> bool:
