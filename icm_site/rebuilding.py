@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from icm_site import startup
 
 
 def rebuild(*, mend: bool = False) -> None:
@@ -11,10 +11,7 @@ def rebuild(*, mend: bool = False) -> None:
     With `mend` also the ordinary ones, and bookkeeping of memories that lack it.
     Raises what opening the database raises.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
-    import django
-
-    django.setup()
+    startup.set_up_django()
     from django.db import connection
 
     from icm_site import database, text_index

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from icm_site import conf, partial, rebuilding
+from icm_site import conf, partial, rebuilding, startup
 from icm_site.arguments import Parser
 from icm_site.errors import InvalidInput, NotFound, ReadOnly, Unavailable
 from icm_site.resident import command as resident
@@ -67,10 +67,7 @@ class Expected(NamedTuple):
 
 @contextmanager
 def _expected() -> Iterator[Expected]:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "icm_site.settings")
-    import django
-
-    django.setup()
+    startup.set_up_django()
     from icm_site import database, stand_ins
 
     with TemporaryDirectory() as folder:

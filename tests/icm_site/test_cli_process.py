@@ -67,6 +67,12 @@ def test_commands_import_nothing_that_they_do_not_need(
     assert not imported & (pages_and_vectors | others)
 
 
+def test_a_shell_may_name_the_settings_of_another_project(icm: Icm) -> None:
+    for command in ([*STORE, "Here."], ["repair"], ["recall", "here"]):
+        outcome = icm(*command, DJANGO_SETTINGS_MODULE="their_shop.settings")
+        assert (outcome.returncode, outcome.stderr) == (0, "")
+
+
 def test_two_databases_open_none(icm: Icm, tmp_path: Path) -> None:
     outcome = icm("--db", "a", *STORE, "x", "--db", "b", cwd=tmp_path)
     assert (outcome.returncode, outcome.stdout) == (1, "")
