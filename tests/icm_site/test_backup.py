@@ -16,7 +16,7 @@ import pytest
 
 from icm_site import partial
 from icm_site.errors import Conflict, Unavailable
-from icm_site.sqlite import backup, identity, restore
+from icm_site.sqlite import backup, identity, locks, restore
 from tests.conftest import PROJECT
 
 
@@ -245,3 +245,18 @@ def test_a_copy_is_due_when_the_last_is_old_and_the_file_changed(
     written = made + (60 if changed else -60)
     os.utime(source, (written, written))
     assert backup.due(source, every=every, now=now) is due
+
+
+def test_a_lock_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(Unavailable, match="x.lock cannot be made"),
+        locks.held(str(tmp_path / "file" / "x.lock"), seconds=0),
+    ):
+        pass
+
+
+def test_a_lock_of_another_is_not_ours(tmp_path: Path) -> None:
+    lock = str(tmp_path / "x.lock")
+    with locks.held(lock, seconds=0) as first, locks.held(lock, seconds=0) as second:
+        assert (first, second) == (True, False)
