@@ -53,12 +53,12 @@ def inspect(path: str | os.PathLike[str]) -> FileState:
 
 def state_of(connection: Any) -> FileState:
     """Tell what an open connection's file is; raises the driver's error if damaged."""
-    return _state(
-        *(
-            connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("application_id", "user_version", "schema_version")
-        )
+    # The schema first: who makes the file meanwhile marks it before its first table.
+    schema, application_id, user_version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("schema_version", "application_id", "user_version")
     )
+    return _state(application_id, user_version, schema)
 
 
 def refuse_foreign(path: str | os.PathLike[str], *, writing: bool = True) -> FileState:

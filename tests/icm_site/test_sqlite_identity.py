@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,3 +112,27 @@ def test_looking_at_a_file_does_not_drop_the_locks_of_this_process(
             check=True,
         )
         assert done.stdout.strip() == "locked"
+
+
+class Slow:
+    """A connection on which somebody else makes the file after the first question."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._asked = path, 0
+        self._connection = sqlite3.connect(path, isolation_level=None)
+
+    def execute(self, statement: str) -> SimpleNamespace:
+        (row,) = self._connection.execute(statement).fetchall()
+        self._asked += 1
+        if self._asked == 1:
+            with closing(opening.connect(self._path)) as other:
+                other.execute("CREATE TABLE t(a)")
+        return SimpleNamespace(fetchone=lambda: row)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def test_a_file_that_is_made_meanwhile_is_not_another_program_s(tmp_path: Path) -> None:
+    with closing(Slow(tmp_path / "a.db")) as connection:
+        assert identity.state_of(connection).kind in ("empty", "ours")
