@@ -42,7 +42,9 @@ _TECHNICAL = later.pattern(
     r"|uuid|ulid|oauth|x|v)-?\d{1,5}(?:url|id|[-.]\d{1,4})?(?:-[a-z]{2,20})*",
     re.IGNORECASE,
 )
-_WORDS = later.pattern(r"[A-Za-z]?[a-z]+(?:[_/-][A-Za-z]?[a-z]+)*[.:!?]*")
+# Digests of lock files, and keys that others are meant to have (RFC 4253, 6.6).
+_PUBLIC = later.pattern(r"sha(?:1|256|384|512)-|AAAA(?:[BC]3Nza|E2Vj)")
+_WORDS = later.pattern(r"[A-Z]?[a-z]+(?:[_/-][A-Z]?[a-z]+)*[.:!?]*")
 
 
 def redact(
@@ -98,10 +100,17 @@ def _masked(
     judge = looks_random if rule.name == "random" else looks_secret
     if rule.judged and not judge(secret, before=whole):
         return whole
+    if _is_format(rule) and _WORDS.fullmatch(secret):
+        return whole
     if known is not None and known(secret):
         return whole
     found[rule.name] = None
     return f"{whole[: start - at]}[redacted:{rule.name}]{whole[end - at :]}"
+
+
+def _is_format(rule: Rule) -> bool:
+    """Whether a rule tells a secret by its own letters; plain words are then a name."""
+    return bool(rule.hints) and "(?P<" not in rule.pattern
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
@@ -135,7 +144,12 @@ def looks_random(value: str, *, before: str = "") -> bool:
     upper, lower, digits = (
         len(re.findall(kind, text)) for kind in ("[A-Z]", "[a-z]", r"\d")
     )
-    if min(upper, lower) < 6 or len(re.findall(r"\d+", text)) < 4 or digits < 4:
+    if (
+        _PUBLIC.match(text)
+        or min(upper, lower) < 6
+        or len(re.findall(r"\d+", text)) < 4
+        or digits < 4
+    ):
         return False
     # Words make a name or a path; so do more than a few marks.
     if re.search("[a-z]{6}|[A-Z]{6}", text) or len(re.findall("[_/+-]", text)) > 8:

@@ -187,7 +187,7 @@ RULES = (
     Rule("adobe-secret", ("p8e-",), _START + r"p8e-[A-Za-z0-9]{32}"),
     Rule("alibaba-key", ("ltai",), _START + r"LTAI[A-Za-z0-9]{16,24}(?![A-Za-z0-9])"),
     Rule("mailchimp-key", ("-us",), _START + r"[0-9a-f]{32}-us\d{1,2}(?!\w)"),
-    Rule("mailgun-key", ("key-",), _START + r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    Rule("mailgun-key", ("key-",), r"(?<![\w-])key-[0-9a-f]{32}(?!\w)"),
     Rule("mapbox-token", (".ey",), _START + r"[ps]k\.eyJ[\w-]{20,}\.[\w-]{20,}"),
     Rule(
         "yandex-key",
@@ -303,7 +303,7 @@ RULES = (
         r"webhook\.office\.com/webhookb2/(?P<secret>[\w@/-]{20,})",
     ),
     Rule("together-key", ("tgp_v1_",), _START + rf"tgp_v1_{_WORD}{{43,}}"),
-    Rule("twitter-token", ("a" * 20,), _START + r"A{20,30}[A-Za-z0-9%]{60,}"),
+    Rule("twitter-token", ("a" * 20,), _START + r"A{20,30}(?!A)[A-Za-z0-9%]{60,}"),
     Rule("azure-signature", ("sig=",), r"[?&]sig=(?P<secret>[\w%+/-]{40,}=?)"),
     Rule(
         "curl-password",
@@ -314,7 +314,8 @@ RULES = (
     Rule(
         "netrc-password",
         ("machine",),
-        r"\blogin[ \t]{1,9}\S{1,100}\s{1,9}password[ \t]{1,9}"
+        r"\b(?:machine\s{1,9}\S{1,200}|default)\s{1,9}login[ \t]{1,9}\S{1,100}\s{1,9}"
+        r"password[ \t]{1,9}"
         r"(?P<secret>[^\s\[<$]\S{3,255})",
     ),
     Rule(

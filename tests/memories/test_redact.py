@@ -91,6 +91,13 @@ INNOCENT = [
     "We chose Postgres; see -----BEGIN PRIVATE KEY----- in the docs",
     "The secret of good tests: small tables",
     "primary key: memory_id2, foreign key: x",
+    "call sb_secret_function_name_with_long_words_here and "
+    "glc_function_name_of_a_context_in_code",
+    "the build restores cache-key-" + HEX[:32],
+    "the machine has a login page password reset",
+    "an image of zeros: " + "A" * 120,
+    '"integrity": "sha512-' + ALNUM + 'Xy9Zw8Vu7Ts6Rq5Po4Nm3L=="',
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAenGYQrs0VCds5qsc49CttXmFTqjGP25Bq8afvx8oSHDm",
 ]
 
 
@@ -172,6 +179,9 @@ def test_several_secrets_are_each_named_once() -> None:
         "curl -u ",
         "machine login a password ",
         "- -- --- ",
+        "password: " + "aa-" * 60 + "1 ",
+        "password: " + "v1-aa-" * 40 + "A.1_b::c( ",
+        "password: " + "a.b::c->" * 30 + "1 ",
     ],
 )
 def test_a_megabyte_takes_no_longer_than_its_length_asks(unit: str) -> None:
