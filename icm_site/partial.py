@@ -12,7 +12,9 @@ from pathlib import Path
 
 from icm_site.errors import Unavailable
 
-ENDING = ".partial"
+# Around the random part, so that no file of somebody else's is taken for ours.
+MARK, ENDING = ".icm-", ".partial"
+_NAME = f"{MARK}{'?' * 8}{ENDING}*"
 # Seconds after which nobody is at work on one any more.
 LEFT_OVER = 3600.0
 
@@ -27,7 +29,7 @@ def made(target: Path) -> Iterator[Path]:
     tidy(target)
     try:
         handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f"{target.name}.", suffix=ENDING
+            dir=target.parent, prefix=f"{target.name}{MARK}", suffix=ENDING
         )
     except OSError as error:
         raise Unavailable(
@@ -55,9 +57,10 @@ def placed(file: Path, target: Path) -> bool:
 
 
 def tidy(target: Path) -> None:
-    """Delete what killed processes left of files whose names begin with this one."""
-    pattern = f"{glob.escape(target.name)}.*{ENDING}*"
-    for path in target.parent.glob(pattern):
+    """Delete what killed processes left in the making of a file, or a copy of it."""
+    name = glob.escape(target.name)
+    folder = target.parent
+    for path in (*folder.glob(name + _NAME), *folder.glob(f"{name}.backup-*{_NAME}")):
         try:
             # Either way: the clock may have been set back.
             if abs(time.time() - path.stat().st_mtime) > LEFT_OVER:

@@ -12,7 +12,7 @@ from icm_site.sqlite import backup
 # Beside a database: its log, locks, resident's address, and the backups of `icm backup`
 # and of migrations.
 BESIDE = (
-    *("", "-wal", "-shm", "-journal", ".lock", backup.LOCK_SUFFIX, ".*.partial*"),
+    *("", "-wal", "-shm", "-journal", ".lock", backup.LOCK_SUFFIX, ".icm-*.partial*"),
     *(place.ADDRESS_SUFFIX, place.LOCK_SUFFIX, ".learning.lock", ".backup-*"),
     # What `icm restore` and `icm repair` keep aside.
     *(".before-*", ".damaged-*", ".salvaged-*"),

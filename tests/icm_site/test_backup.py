@@ -117,19 +117,23 @@ def test_what_killed_processes_left_is_deleted_by_the_next_copy(
     source, now = tmp_path / "icm.sqlite3", time.time()
     make(source).close()
     names = [
-        (f"{source.name}.backup-20260101-000000.x1.partial", -5000),
-        (f"{source.name}.backup-20260101-000000.x1.partial-journal", -5000),
-        (f"{source.name}.x2.partial", 5000),
-        (f"{source.name}.x3.partial", -5),
-        (f"{source.name}2.x4.partial", -5000),
+        (f"{source.name}.backup-20260101-000000.icm-abcdefg1.partial", -5000),
+        (f"{source.name}.backup-20260101-000000.icm-abcdefg1.partial-journal", -5000),
+        (f"{source.name}.icm-abcdefg2.partial", 5000),
+        (f"{source.name}.icm-abcdefg3.partial", -5),
+        (f"{source.name}2.icm-abcdefg4.partial", -5000),
+        (f"{source.name}.download.partial", -5000),  # a person's
+        (f"{source.name}.icm-notes.partial", -5000),
     ]
     for name, age in names:
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (now + age, now + age))
     backup.backup(source, tmp_path / "copy")
     assert {path.name for path in tmp_path.glob("*.partial*")} == {
-        f"{source.name}.x3.partial",
-        f"{source.name}2.x4.partial",
+        f"{source.name}.icm-abcdefg3.partial",
+        f"{source.name}2.icm-abcdefg4.partial",
+        f"{source.name}.download.partial",
+        f"{source.name}.icm-notes.partial",
     }
 
 
