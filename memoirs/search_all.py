@@ -50,11 +50,7 @@ def _memory_hits(found: Iterable[recall.Recalled]) -> list[tuple[float, SearchHi
     """
     hits = list(found)
     ceilings = accumulate((hit.score for hit in hits), min)
-    rows = memory_records.records(
-        [hit.memory for hit in hits],
-        scores={hit.memory.pk: hit.score for hit in hits},
-        relevances={hit.memory.pk: hit.relevance for hit in hits},
-    )
+    rows = memory_records.recalled(hits)
     return [
         (ceiling, SearchHit(kind="memory", score=hit.score, memory=row))
         for ceiling, hit, row in zip(ceilings, hits, rows, strict=True)

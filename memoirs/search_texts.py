@@ -45,6 +45,7 @@ def hit_text(hit: SearchHit) -> str:
             ("raw", formats.shown_raw(memory)),
             ("origin", texts.unattended(memory)),
             ("replaces", ", ".join(memory.replaces)),
+            ("same as", ", ".join(memory.same_as or ())),
             ("corrected by", memory.corrected_by or ""),
         ]
     else:

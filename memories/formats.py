@@ -89,6 +89,7 @@ def block(record: MemoryRecord) -> str:
         ("raw", shown_raw(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
+        ("same as", ", ".join(record.same_as or ())),
         ("corrected by", record.corrected_by or ""),
         ("replaced by", record.superseded_by or ""),
         ("state", "" if record.state == "live" else record.state),
@@ -151,7 +152,7 @@ def json_record(record: MemoryRecord) -> dict[str, object]:
     """A memory as JSON; its source flat, as `{type, session_id, …}`."""
     value = record.model_dump(mode="json")
     value["source"] = {"type": record.source.type, **record.source.data}
-    for name in ("score", "relevance", "explain"):
+    for name in ("score", "relevance", "explain", "same_as"):
         if value[name] is None:
             del value[name]
     if record.raw_excerpt is not None:
@@ -181,6 +182,7 @@ def _toml_table(record: MemoryRecord) -> str:
         "keywords": record.keywords,
         "raw_excerpt": shown_raw(record) or None,
         "corrected_by": record.corrected_by,
+        "same_as": record.same_as,
     }
     lines = [f"{name} = {_toml(v)}" for name, v in rows.items() if v is not None]
     return "\n".join(["[[memories]]", *lines, ""])

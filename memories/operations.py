@@ -30,7 +30,6 @@ from memories.schemas import (
     EmbeddingsResult,
     EmbedParams,
     EmbedResult,
-    Explanation,
     ForgetParams,
     ForgetResult,
     ForgetTopicParams,
@@ -77,16 +76,7 @@ def memory_recall(params: RecallParams, caller: Caller) -> RecallResult:
     """
     del caller
     found = recall.recall(**params.model_dump(exclude={"explain"}))
-    hits = records.records(
-        [hit.memory for hit in found.hits],
-        scores={hit.memory.pk: hit.score for hit in found.hits},
-        relevances={hit.memory.pk: hit.relevance for hit in found.hits},
-        explanations={
-            hit.memory.pk: Explanation(arms=dict(hit.arms), decided=hit.decided)
-            for hit in found.hits
-            if params.explain
-        },
-    )
+    hits = records.recalled(found.hits, explain=params.explain)
     return RecallResult(
         query=params.query, hits=hits, notes=list(found.notes), miss=found.miss
     )

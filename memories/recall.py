@@ -51,13 +51,17 @@ WHERE memory_id IN (SELECT value FROM json_each(?))
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """A memory that was found: `arms` maps an arm to rank (from 1) and value."""
+    """A memory that was found: `arms` maps an arm to rank (from 1) and value.
+
+    `collapsed`: keys of near-duplicates that were left out in its favour.
+    """
 
     memory: Memory
     score: float
     relevance: float
     arms: Mapping[str, tuple[int, float]]
     decided: str
+    collapsed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +208,7 @@ def _load(hits: Sequence[Hit]) -> list[Recalled]:
                 for arm, place in hit.ranks.items()
             },
             decided=f"decided by {hit.decided}" if hit.decided else "",
+            collapsed=hit.collapsed,
         )
         for hit in hits
         if hit.memory_id in rows

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memories import history, marks
 from memories.driver import raw_connection
 from memories.models import Importance, Memory, MemoryLink, MemoryRevision, MemoryVector
 from memories.schemas import Explanation, HistoryEntry, MemoryRecord, Source
+
+if TYPE_CHECKING:
+    from memories.recall import Recalled
 
 # Keys in one query; SQLite allows 32 766 parameters.
 BATCH = 10_000
@@ -21,33 +24,35 @@ def record(memory: Memory) -> MemoryRecord:
     return records([memory])[0]
 
 
-def records(
-    memories: Sequence[Memory],
-    *,
-    scores: Mapping[int, float] | None = None,
-    relevances: Mapping[int, float] | None = None,
-    explanations: Mapping[int, Explanation] | None = None,
-) -> list[MemoryRecord]:
-    """Records in the given order; the scores and the like by integer key.
-
-    The memories come with their usage loaded.
-    """
+def records(memories: Sequence[Memory]) -> list[MemoryRecord]:
+    """Records in the given order. The memories come with their usage loaded."""
     parts = (memories[at : at + BATCH] for at in range(0, len(memories), BATCH))
+    return [record for part in parts for record in _batch(part)]
+
+
+def recalled(found: Sequence[Recalled], *, explain: bool = False) -> list[MemoryRecord]:
+    """Records of what a search found, each with what the search says of it."""
+    names = _ulids(key for hit in found for key in hit.collapsed)
     return [
         record.model_copy(
             update={
-                "score": (scores or {}).get(key),
-                "relevance": (relevances or {}).get(key),
-                "explain": (explanations or {}).get(key),
+                "score": hit.score,
+                "relevance": hit.relevance,
+                "explain": _explanation(hit) if explain else None,
+                "same_as": [names[k] for k in hit.collapsed if k in names] or None,
             }
         )
-        for part in parts
-        for key, record in _batch(part)
+        for hit, record in zip(
+            found, records([hit.memory for hit in found]), strict=True
+        )
     ]
 
 
-def _batch(memories: Sequence[Memory]) -> list[tuple[int, MemoryRecord]]:
-    """The key of each memory and its record."""
+def _explanation(hit: Recalled) -> Explanation:
+    return Explanation(arms=dict(hit.arms), decided=hit.decided)
+
+
+def _batch(memories: Sequence[Memory]) -> list[MemoryRecord]:
     keys = [memory.pk for memory in memories]
     embedded = set(
         MemoryVector.objects.filter(memory_id__in=keys).values_list(
@@ -59,30 +64,27 @@ def _batch(memories: Sequence[Memory]) -> list[tuple[int, MemoryRecord]]:
     corrected = marks.corrections(raw_connection(), keys)
     corrections = _ulids(corrected.values())
     return [
-        (
-            memory.pk,
-            MemoryRecord(
-                id=memory.ulid,
-                created_at=memory.created_at,
-                updated_at=memory.updated_at,
-                last_accessed=memory.usage.last_accessed,
-                access_count=memory.usage.access_count,
-                weight=memory.usage.weight,
-                topic=memory.topic,
-                summary=memory.summary,
-                raw_excerpt=memory.raw_excerpt,
-                keywords=memory.keywords,
-                importance=Importance(memory.importance),
-                source=Source(type=memory.source_type, data=memory.source_data),
-                origin=memory.origin,
-                host=memory.host,
-                state=memory.state,
-                related_ids=related[memory.pk],
-                superseded_by=successors.get(memory.superseded_by_id or 0),
-                replaces=replaces[memory.pk],
-                corrected_by=corrections.get(corrected.get(memory.pk, 0)),
-                has_embedding=memory.pk in embedded,
-            ),
+        MemoryRecord(
+            id=memory.ulid,
+            created_at=memory.created_at,
+            updated_at=memory.updated_at,
+            last_accessed=memory.usage.last_accessed,
+            access_count=memory.usage.access_count,
+            weight=memory.usage.weight,
+            topic=memory.topic,
+            summary=memory.summary,
+            raw_excerpt=memory.raw_excerpt,
+            keywords=memory.keywords,
+            importance=Importance(memory.importance),
+            source=Source(type=memory.source_type, data=memory.source_data),
+            origin=memory.origin,
+            host=memory.host,
+            state=memory.state,
+            related_ids=related[memory.pk],
+            superseded_by=successors.get(memory.superseded_by_id or 0),
+            replaces=replaces[memory.pk],
+            corrected_by=corrections.get(corrected.get(memory.pk, 0)),
+            has_embedding=memory.pk in embedded,
         )
         for memory in memories
     ]

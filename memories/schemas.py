@@ -164,6 +164,7 @@ class MemoryRecord(Result):
     related_ids: list[str]
     superseded_by: str | None
     replaces: list[str]
+    same_as: list[str] | None = None
     corrected_by: str | None = None
     scope: str = "user"
     has_embedding: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ SHORT_FIELDS = (
     "keywords",
     "related_ids",
     "replaces",
+    "same_as",
     "corrected_by",
     "created_at",
     "updated_at",
@@ -117,6 +119,7 @@ def _tool_block(record: MemoryRecord) -> str:
         ("origin", unattended(record)),
         ("related", ", ".join(record.related_ids)),
         ("replaces", ", ".join(record.replaces)),
+        ("same as", ", ".join(record.same_as or ())),
         ("corrected by", record.corrected_by or ""),
         ("found by", formats.shown_explanation(record)),
     ]
@@ -160,7 +163,17 @@ def _short_json(record: MemoryRecord) -> dict[str, object]:
 
 
 def recalled_toon(result: RecallResult) -> str:
-    return _explained(result, _corrected(result, formats.toon(result.hits)))
+    """The table, and below it what only some of its rows have."""
+    notes: dict[str, Callable[[MemoryRecord], str]] = {
+        "corrected by": lambda hit: hit.corrected_by or "",
+        "same as": lambda hit: ", ".join(hit.same_as or ()),
+        "found by": formats.shown_explanation,
+    }
+    lines = [formats.toon(result.hits)]
+    for name, told_of in notes.items():
+        rows = [f"  {hit.id}: {told_of(hit)}" for hit in result.hits if told_of(hit)]
+        lines += [f"{name}:", *rows] if rows else []
+    return "\n".join(lines)
 
 
 def recalled_toml(result: RecallResult) -> str:
@@ -173,20 +186,6 @@ def recalled_detail(result: RecallResult) -> str:
 
 def recalled_as_json(result: RecallResult) -> str:
     return formats.as_json(result.hits)
-
-
-def _corrected(result: RecallResult, text: str) -> str:
-    lines = [f"  {h.id}: {h.corrected_by}" for h in result.hits if h.corrected_by]
-    return "\n".join([text, "corrected by:", *lines]) if lines else text
-
-
-def _explained(result: RecallResult, text: str) -> str:
-    lines = [
-        f"  {hit.id}: {formats.shown_explanation(hit)}"
-        for hit in result.hits
-        if hit.explain
-    ]
-    return "\n".join([text, "found by:", *lines]) if lines else text
 
 
 def recall_notes(result: RecallResult) -> str:

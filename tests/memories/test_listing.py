@@ -122,10 +122,8 @@ def test_more_records_than_a_query_takes_keep_their_order(
         make_memory(f"fact {number}")
     monkeypatch.setattr(records, "BATCH", 3)
     rows = list(Memory.objects.with_usage().order_by("id"))
-    scores = {row.pk: float(row.pk) for row in rows}
-    shown = records.records(rows, scores=scores)
+    shown = records.records(rows)
     assert [row.summary for row in shown] == [f"fact {n}" for n in range(7)]
-    assert [row.score for row in shown] == list(scores.values())
 
 
 def test_a_limit_beyond_all_numbers_of_the_database_is_the_highest() -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from icm_site.operation import Operation
 from icm_site.registry import OPERATIONS
-from memories import store
+from memories import store, texts
 from tests.factories import CALLER, make_memory, perform
 
 pytestmark = pytest.mark.django_db
@@ -96,3 +96,21 @@ def test_an_agent_sees_the_beginning_of_a_very_long_memory_and_how_to_read_on() 
     assert memory.summary in recall.tool.formats["json"](answer)
     budget = perform("memory_recall", query="fact1 fact2", max_tokens=2000)
     assert [hit.id for hit in budget.hits] == [memory.ulid]
+
+
+def test_every_view_of_a_hit_names_the_near_duplicates_that_it_stands_for() -> None:
+    one = make_memory("The gateway uses port 8080 for metrics.")
+    other = make_memory("The gateway server uses port 8080 for metrics.", dedup=False)
+    (hit,) = perform("memory_recall", query="gateway metrics port").hits
+    assert {hit.id, *hit.same_as} == {one.ulid, other.ulid}
+    (second,) = hit.same_as
+    for name in ("memory_recall", "search_all"):
+        operation = OPERATIONS[name]
+        answer = perform(name, query="gateway metrics port")
+        assert operation.tool
+        views = [operation.tool.formats["text"]]
+        views += [c.formats[f] for c in operation.commands for f in c.formats]
+        for view in views:
+            assert second in view(answer), view
+    make_memory("Lunch is at noon.")
+    assert "same" not in texts.recalled_json(perform("memory_recall", query="lunch"))
