@@ -14,9 +14,10 @@ from icm_site.sqlite.failures import DAMAGE
 from icm_site.sqlite.scan import Scan
 from icm_site.sqlite.values import decoded, is_index
 
-PAGE = 4096
 KINDS = ("table", "index", "view", "trigger")
-_HEADER = 100
+_MAGIC, _HEADER = b"SQLite format 3\0", 100
+# Of every file that we make; somebody may have changed it by VACUUM.
+_USUAL_PAGE = 4096
 # What a page of a table starts with that has no rows (sqlite.org/fileformat2.html 1.6).
 _LEAF = 13
 
@@ -70,6 +71,16 @@ def _is_base(kind: object, name: str, sql: object) -> bool:
     if kind not in ("table", "index") or is_index(name):
         return False
     return not isinstance(sql, str) or "CREATE VIRTUAL" not in sql.upper()
+
+
+def page_size(path: Path) -> int:
+    """Bytes of a page, by the head of a file; what is usual where that is lost."""
+    with path.open("rb") as file:
+        head = file.read(18).ljust(18, b"\0")
+    # 65536 does not fit, and is written as 1.
+    size = int.from_bytes(head[16:], "big") * (0x10000 if head[16:] == b"\0\1" else 1)
+    known = head.startswith(_MAGIC) and size in (1 << n for n in range(9, 17))
+    return size if known else _USUAL_PAGE
 
 
 def columns_of(definition: Definition) -> list[str] | None:
@@ -128,13 +139,16 @@ def _empty_schema(path: Path) -> None:
     Offsets: sqlite.org/fileformat2.html 1.3. A free page that is none would be
     overwritten. Two counters that agree make the size in the header count.
     """
-    pages = path.stat().st_size // PAGE
+    size = page_size(path)
+    pages = path.stat().st_size // size
     header = bytearray(_HEADER)
-    header[:16] = b"SQLite format 3\0"
-    header[16:24] = PAGE.to_bytes(2, "big") + bytes((1, 1, 0, 64, 32, 32))
+    header[:16] = _MAGIC
+    written = 1 if size == 0x10000 else size
+    header[16:24] = written.to_bytes(2, "big") + bytes((1, 1, 0, 64, 32, 32))
     header[28:32] = pages.to_bytes(4, "big")
     # The format of the schema, and UTF-8.
     header[44:48], header[56:60] = (4).to_bytes(4, "big"), (1).to_bytes(4, "big")
-    page = header + bytes((_LEAF, 0, 0, 0, 0)) + PAGE.to_bytes(2, "big") + b"\0"
+    end = (size % 0x10000).to_bytes(2, "big")
+    page = header + bytes((_LEAF, 0, 0, 0, 0)) + end + b"\0"
     with path.open("r+b") as file:
-        file.write(page.ljust(PAGE, b"\0"))
+        file.write(page.ljust(size, b"\0"))

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from icm_site.sqlite.definitions import page_size
 from icm_site.sqlite.values import Column
 
-PAGE = 4096
 _LEAF, _INNER = 13, 5
 # Rows of a tree that are compared with a table.
 _SAMPLE = 20
@@ -77,13 +77,13 @@ class _Pages:
     """The pages of a file, counted from 1; one that is cut off ends in zeros."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path
-        self.count = -(-path.stat().st_size // PAGE)
+        self._file, self._size = path, page_size(path)
+        self.count = -(-path.stat().st_size // self._size)
 
     def read(self, number: int) -> bytes:
         with self._file.open("rb") as file:
-            file.seek((number - 1) * PAGE)
-            return file.read(PAGE).ljust(PAGE, b"\0")
+            file.seek((number - 1) * self._size)
+            return file.read(self._size).ljust(self._size, b"\0")
 
     def children(self, page: bytes) -> list[int]:
         """The pages right below an inner one."""
@@ -112,7 +112,7 @@ def _cells(page: bytes, start: int) -> Iterator[int]:
     """Where the cells of a page are; `start` is where their list begins."""
     for n in range(int.from_bytes(page[3:5], "big")):
         at = int.from_bytes(page[start + 2 * n : start + 2 * n + 2], "big")
-        if start <= at < PAGE - 4:
+        if start <= at < len(page) - 4:
             yield at
 
 
@@ -120,7 +120,7 @@ def _shape(page: bytes, at: int) -> Shape:
     for _ in range(2):  # the length of the row, and its number
         _, at = _varint(page, at)
     size, behind = _varint(page, at)
-    end = min(at + size, PAGE)
+    end = min(at + size, len(page))
     found = []
     while behind < end:
         serial, behind = _varint(page, behind)
@@ -132,7 +132,7 @@ def _varint(page: bytes, at: int) -> tuple[int, int]:
     """The number there, and where the next thing starts."""
     value = 0
     for _ in range(9):
-        byte = page[at] if at < PAGE else 0
+        byte = page[at] if at < len(page) else 0
         value, at = value << 7 | byte & 0x7F, at + 1
         if byte < 0x80:
             break

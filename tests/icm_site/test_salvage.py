@@ -141,6 +141,25 @@ def test_leaves_below_a_broken_inner_page_are_found(
     assert not done.whole
 
 
+@pytest.mark.parametrize("size", [1024, 8192, 65_536])
+def test_no_row_is_lost_in_a_file_whose_pages_have_another_size(
+    filled: Path, model: Path, tmp_path: Path, size: int
+) -> None:
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(filled.read_bytes())
+    with closing(sqlite3.connect(damaged)) as raw:
+        raw.execute("PRAGMA journal_mode = DELETE")
+        raw.execute(f"PRAGMA page_size = {size}")
+        raw.execute("VACUUM")
+        (pages,) = raw.execute("PRAGMA page_count").fetchone()
+        assert pages * size == damaged.stat().st_size
+        raw.execute("PRAGMA writable_schema = ON")
+        raw.execute("DELETE FROM sqlite_master WHERE name = 'memories'")
+        raw.commit()
+    salvage.salvage(damaged, tmp_path / "fresh", rules={}, model=model)
+    assert rows(tmp_path / "fresh") == rows(filled)
+
+
 def test_of_a_row_whose_end_is_lost_the_rest_is_saved(
     filled: Path, model: Path, tmp_path: Path
 ) -> None:
