@@ -147,8 +147,13 @@ async def _placed(context: Context, placed: Callable[[str], Caller]) -> Caller |
     session = context.lifespan_context
     async with session.asking:
         if not session.asked:
+            # Before it is asked, as it may move meanwhile.
             session.asked = True
-            session.place = await mcp_roots.caller(context, placed)
+            try:
+                session.place = await mcp_roots.caller(context, placed)
+            except anyio.get_cancelled_exc_class():
+                session.asked = False
+                raise
     return session.place
 
 

@@ -213,7 +213,8 @@ def _programs(what: Installed) -> list[str]:
 
 def _is_there(path: str, machine: Machine) -> bool:
     if "/" in path or "\\" in path:
-        return Path(path).exists()
+        # Also False where nobody may look, and for what is no path.
+        return os.path.exists(path)  # noqa: PTH110
     return shutil.which(path, path=machine.env.get("PATH", "")) is not None
 
 

@@ -132,7 +132,10 @@ def files_of(command: str) -> list[str]:
 
 def is_gone(path: str) -> bool:
     """Whether an absolute path leads to nothing; a bare name may be on some `PATH`."""
-    return Path(path).is_absolute() and not Path(path).exists()
+    try:
+        return Path(path).is_absolute() and not Path(path).exists()
+    except OSError:  # another user's folder: nobody knows
+        return False
 
 
 def is_server(command: object, arguments: object) -> bool:

@@ -142,6 +142,24 @@ def test_without_an_answer_everything_is_searched(
     assert folders.asked == (0 if kind == "silent" else 1)
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("orders")
+def test_a_client_that_takes_its_first_call_back_is_asked_at_the_next(
+    home: Path,
+) -> None:
+    folders = Folders(home / "shop")
+    folders.seconds = 1
+
+    async def scenario(client: Client) -> None:
+        with anyio.move_on_after(0.3):
+            await found(client)
+        folders.seconds = 0
+        assert await found(client) == {"decisions-shop"}
+
+    talk(scenario, folders, cwd=home)
+    assert folders.asked == 2
+
+
 @pytest.mark.parametrize(
     "uri",
     [

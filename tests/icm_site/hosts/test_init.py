@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tomllib
@@ -309,6 +310,17 @@ def test_entries_that_init_did_not_write_are_not_renewed(tmp_path: Path) -> None
     path.write_text('{"mcpServers": {"icm": {"command": "/a/icm", "args": ["serve"]}}}')
     (line,) = [line for line in made.init().lines if line.item.path == path]
     assert (line.state, "/a/icm" in path.read_text()) == (STALE, True)
+
+
+def test_a_path_that_cannot_be_looked_at_is_not_gone(tmp_path: Path) -> None:
+    made = homes.with_all_tools(tmp_path)
+    made.init()
+    path = made.machine.path("{cursor}/mcp.json")
+    odd = "/" + "x" * 300 + "/icm"
+    entry = {"mcpServers": {"icm": {"command": odd, "args": ["serve"]}}}
+    path.write_text(json.dumps(entry))
+    (line,) = [line for line in made.init().lines if line.item.path == path]
+    assert (line.state, read(path)) == (STALE, entry)
 
 
 def test_what_a_person_added_to_our_entry_outlives_its_renewal(tmp_path: Path) -> None:
