@@ -1,7 +1,7 @@
 """Which hits say the same as a better one; pure."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from icm_site import later, text
@@ -18,19 +18,25 @@ _NAME = later.pattern(
     r"|(?<![A-Za-z0-9])[A-Za-z0-9]*?[a-z0-9][A-Z][A-Za-z0-9]*+"
 )
 
-_NEGATION_WORDS = """
-no not never none nothing neither nor without cannot don doesn didn isn aren wasn
-weren won wouldn shouldn couldn hasn haven hadn disabled off false deny denied
-ne pas jamais sans aucun nicht kein keine nie ohne non mai senza nunca sin
+# Of letters only Latin ones: a run of Chinese is a sentence.
+_NUMBER = later.pattern(r"(?<![a-z\d])[a-z]*+\d[a-z\d]*")
+# Beside the negations that the guards of storing know: what is left of "don't", and
+# words for what is not so.
+_OFF = """
+don doesn didn isn aren wasn weren won wouldn shouldn couldn hasn haven hadn
+disabled off false deny denied
 """
-_NEGATIONS = text.word_set(_NEGATION_WORDS)
 
 
 class Said(NamedTuple):
-    """What is compared of a text; words are cut to their first letters, names not."""
+    """What is compared of a text; words are cut to their first letters, names not.
+
+    `numbers` are the words with a digit, in their order.
+    """
 
     words: frozenset[str]
     names: frozenset[str]
+    numbers: tuple[str, ...]
     plain: str
 
 
@@ -39,21 +45,25 @@ class Said(NamedTuple):
 def said(summary: str) -> Said:
     """What a text says, as far as it is compared."""
     names = frozenset(name.lower() for name in _NAME.findall(summary))
-    return Said(text.word_set(summary), names, summary.lower())
+    numbers = tuple(dict.fromkeys(_NUMBER.findall(text.normalise(summary))))
+    return Said(text.word_set(summary), names, numbers, summary.lower())
 
 
 def is_near_duplicate(one: Said, other: Said) -> bool:
     """Whether two texts say the same: Jaccard > 0.6 of their words, no contradiction.
 
-    Texts stay apart that differ in a word with a digit (number, version, date), in a
-    negation, in a name (option, path, identifier), or where each has a content word in
-    place of the other's: a changed value looks like that. So do those of which one has
-    more than one content word more: whoever sees the other does not know of it.
+    Texts stay apart that differ in a word with a digit (number, version, date) or the
+    order of these (from 5 to 10), in a negation, in a name (option, path, identifier),
+    or where each has a content word in place of the other's: a changed value looks like
+    that. So do those of which one has more than one content word more: whoever sees the
+    other does not know of it.
     """
     common = len(one.words & other.words)
     if common <= DUPLICATE_JACCARD * (len(one.words) + len(other.words) - common):
         return False
-    if any(_decides(word) for word in one.words ^ other.words):
+    if one.numbers != other.numbers or not _negations().isdisjoint(
+        one.words ^ other.words
+    ):
         return False
     if not (_holds(one, other.names) and _holds(other, one.names)):
         return False
@@ -66,8 +76,12 @@ def _holds(one: Said, names: frozenset[str]) -> bool:
     return all(name in one.plain for name in names - one.names)
 
 
-def _decides(word: str) -> bool:
-    return word in _NEGATIONS or any(map(str.isdigit, word))
+@cache
+def _negations() -> frozenset[str]:
+    # Few hits of a hook come so far.
+    from memories.guard_words import NEGATIONS
+
+    return text.word_set(" ".join((_OFF, *NEGATIONS)))
 
 
 def _own_words(one: frozenset[str], other: frozenset[str]) -> set[str]:
@@ -111,4 +125,4 @@ def collapse(
 
 
 def _is_equal(one: Said, other: Said) -> bool:
-    return (one.words, one.names) == (other.words, other.names)
+    return one._replace(plain="") == other._replace(plain="")

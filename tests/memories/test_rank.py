@@ -139,7 +139,16 @@ def test_a_session_that_holds_more_of_the_question_raises_what_it_has() -> None:
         ("The API uses port 8080", "The API uses port 8081", False),
         ("Deploys run on Friday", "Deploys do not run on Friday", False),
         ("We use Postgres for the shop", "We use MySQL for the shop", False),
+        (
+            "Мы используем Postgres для этого",
+            "Мы не используем Postgres для этого",
+            False,
+        ),
+        ("Używamy Postgres w tym sklepie", "Nie używamy Postgres w tym sklepie", False),
         ("Pin the client to v2.1", "Pin the client to v2.2", False),
+        ("Raise the timeout from 5 to 10 s", "Raise the timeout from 10 to 5 s", False),
+        ("The 5 workers use port 8080", "The API: 5 workers use port 8080", True),
+        ("会议是5分钟, 记录在这里保存", "会议是５分钟, 记录在这里保存的", True),
         ("Tested on each push to main", "It is tested on each push to main", True),
         ("Alpha beta gamma", "Delta epsilon zeta", False),
         ("", "", False),
@@ -181,10 +190,15 @@ def test_near_duplicates_fold_into_the_better_hit_before_the_cut() -> None:
     assert kept[0].collapsed == (2, 4)
 
 
-def test_equal_words_with_another_name_do_not_fold_across_topics() -> None:
-    texts = {1: ("t", "loadUserNames is slow"), 2: ("u", "loadUserNotes is slow")}
-    kept = collapse([Hit(1, 0.9), Hit(2, 0.8)], texts.__getitem__, 5)
-    assert [hit.memory_id for hit in kept] == [1, 2]
+def test_equal_words_with_other_names_or_order_do_not_fold_across_topics() -> None:
+    texts = {
+        1: ("t", "loadUserNames is slow"),
+        2: ("u", "loadUserNotes is slow"),
+        3: ("t", "load 5, then 10"),
+        4: ("u", "load 10, then 5"),
+    }
+    kept = collapse([Hit(i, 1 - i / 10) for i in texts], texts.__getitem__, 5)
+    assert [hit.memory_id for hit in kept] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
