@@ -49,7 +49,8 @@ class Rows:
         """For each of `memories` the best value of its rows."""
         if self._starts is None:
             return values
-        return np.maximum.reduceat(values, self._starts)
+        best: Floats = np.maximum.reduceat(values, self._starts)
+        return best
 
     def of_memories(self, memory_ids: Ids) -> "Rows":
         """A copy of the rows that belong to these memories (distinct, ascending)."""
@@ -211,7 +212,9 @@ def _seen_from(
 
 def _cosine(vectors: Floats, needle: Floats) -> Floats:
     norms = np.sqrt(dot(vectors, vectors) * dot(needle, needle))
-    found: Floats = dot(vectors, needle) / np.maximum(norms, _LEAST_NORM)
+    found: Floats = np.divide(
+        dot(vectors, needle), np.maximum(norms, _LEAST_NORM), dtype=np.float32
+    )
     return found
 
 

@@ -60,7 +60,8 @@ class Engine:
             for (number, window), mean in zip(batch, means, strict=True):
                 sums[number] += mean * np.float32(max(len(window) - 2, 1))
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
-        vectors: Floats = sums / np.maximum(norms, np.float32(1e-12))
+        least = np.float32(1e-12)
+        vectors: Floats = np.divide(sums, np.maximum(norms, least), dtype=np.float32)
         return vectors
 
     def _windows(self, text: str) -> Iterator[list[int]]:

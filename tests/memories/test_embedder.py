@@ -103,7 +103,7 @@ class TestPackagedModel:
             ("When does the train leave?", 2),
         ]:
             near = facts @ packaged.embed_query(question)
-            assert int(near.argmax()) == answer, question
+            assert int(np.argmax(near)) == answer, question
 
     def test_a_size_is_probed_and_named(self, packaged: Embedder) -> None:
         assert (packaged.name, packaged.dimensions) == (embedder.PACKAGED, 384)
