@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -115,14 +116,14 @@ def fault_of(
 def _mend(database: Path, expected: Expected) -> str | None:
     """Make the indexes of a file anew whose pages are whole; what is wrong then."""
     print(f"Backup: {backup.beside(database, datetime.now())}")
-    rebuilding.rebuild(mend=True)
+    _rebuild()
     return fault_of(database, expected, deep=True)
 
 
 def _save(database: Path, expected: Expected, *, dry_run: bool) -> int:
     """Save what can be read of a damaged file into a new one that takes its place."""
     aside = replacing.unused(database, "damaged", now=datetime.now())
-    with replacing.alone(database), partial.made(database) as fresh:
+    with replacing.alone(database), _room(), partial.made(database) as fresh:
         done = salvage.salvage(
             database, fresh, rules=expected.rules, model=expected.model
         )
@@ -140,8 +141,28 @@ def _save(database: Path, expected: Expected, *, dry_run: bool) -> int:
             print(f"Rows that did not fit as they were: {apart}")
     print("\n".join(_report(done, dry_run=dry_run)), flush=True)
     if not dry_run:
-        rebuilding.rebuild(mend=True)
+        _rebuild()
     return 0 if done.whole else 1
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """A disk on which what is saved finds no room, as a sentence."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise Unavailable(
+            f"what can be read needs room beside the database ({why}); nothing was "
+            "changed"
+        ) from error
+
+
+def _rebuild() -> None:
+    from icm_site import database
+
+    with database.explained():
+        rebuilding.rebuild(mend=True)
 
 
 def _report(done: salvage.Salvaged, *, dry_run: bool) -> Iterator[str]:

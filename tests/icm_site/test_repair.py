@@ -322,3 +322,27 @@ def test_a_name_in_the_schema_that_is_no_text_is_damage_like_any_other(
     done = salvage.salvage(path, tmp_path / "fresh", rules={})
     assert {(table.name, table.saved) for table in done.tables} >= {("memories", 5)}
     assert (done.undefined, done.whole) == (["sqlite_master"], False)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        sqlite3.OperationalError("database or disk is full"),
+    ],
+)
+def test_a_repair_without_room_is_one_sentence_and_changes_nothing(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    damaged = tmp_path / "icm.sqlite3"
+    shutil.copy(filled, damaged)
+
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(salvage, "salvage", full)
+    expected = repair_command.Expected(filled, {})
+    with pytest.raises(Unavailable, match=str(error.args[-1])):
+        repair_command._save(damaged, expected, dry_run=False)
+    assert damaged.read_bytes() == filled.read_bytes()
+    assert not list(tmp_path.glob("*.partial*"))
