@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 from icm_site import conf, help_page, startup, terminal
 from icm_site.arguments import Parser
-from icm_site.cli import COMMANDS as OTHER_COMMANDS
 from icm_site.errors import IcmError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _refuse_unknown(arguments: Sequence[str], known: set[str]) -> None:
     word = arguments[0] if arguments else ""
     if not word or word.startswith("-") or word in known:
         return
-    near = difflib.get_close_matches(word, [*known, *OTHER_COMMANDS], n=1)
+    near = difflib.get_close_matches(word, help_page.LINES, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "see `icm --help`"
     raise UsageError(f"unknown command {word!r}: {hint}")
 

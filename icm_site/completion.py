@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import NamedTuple
 
+from icm_site import help_page
 from icm_site.arguments import Parser
+from icm_site.command_modules import COMMANDS, run
 from icm_site.errors import IcmError
 
 # What comes after `icm hook`; its help is for people.
@@ -113,14 +115,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def tree() -> Tree:
     """Each command by its place, as `/memoir/link`; `` is `icm` itself."""
-    from icm_site.cli import COMMANDS, GLOBALS
-
     found = dict(_of_parser("", _operations()))
     root = found[""]
-    every = tuple(Option((f,), value is None) for f, (*_, value) in GLOBALS.items())
+    *every, version = _options(help_page.GLOBALS)
     found[""] = root._replace(
         commands=(*root.commands, *COMMANDS),
-        options=(*root.options, Option(("-V", "--version"), False)),
+        options=(*root.options, version),
     )
     for name in COMMANDS:
         found[f"/{name}"] = _of_help(name)
@@ -166,29 +166,31 @@ def _braced(metavar: object) -> tuple[str, ...]:
 
 def _of_help(name: str) -> Place:
     """What the help of a command that is no operation tells."""
-    from icm_site.cli import COMMANDS
-
     if name == "completion":
         return Place(words=tuple(SHELLS), options=(Option(("-h", "--help"), False),))
     out = io.StringIO()
     try:
         with redirect_stdout(out):
-            COMMANDS[name]([name, "--help"])
+            run(name, ["--help"])
     except (IcmError, SystemExit):
         return Place()
     text = out.getvalue()
     words = ",".join(HELP_WORDS.findall(text)).split(",")
-    options = [
+    return Place(
+        words=HOOK_WORDS if name == "hook" else tuple(filter(None, words)),
+        options=_options(text),
+    )
+
+
+def _options(text: str) -> tuple[Option, ...]:
+    """The options that a help tells."""
+    return tuple(
         Option(
             tuple(filter(None, (short, long))),
             bool(values or value),
             tuple(values.split(",")) if values else (),
         )
         for short, long, values, value in HELP_OPTION.findall(text)
-    ]
-    return Place(
-        words=HOOK_WORDS if name == "hook" else tuple(filter(None, words)),
-        options=tuple(options),
     )
 
 

@@ -100,7 +100,7 @@ examples:
   icm init
 
 """
-_GLOBALS = """\
+GLOBALS = """\
 global options, before or after the command:
   --db PATH        the database file
   --no-embeddings  words only: no model is loaded
@@ -116,4 +116,4 @@ def _group(title: str, lines: Mapping[str, str]) -> str:
     return f"{title}:\n{''.join(rows)}\n"
 
 
-EPILOG = _EXAMPLES + "".join(_group(*group) for group in GROUPS.items()) + _GLOBALS
+EPILOG = _EXAMPLES + "".join(_group(*group) for group in GROUPS.items()) + GLOBALS

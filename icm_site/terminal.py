@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import sys
 
+from icm_site.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import RenderableType
 
+    from icm_site.errors import IcmError
+
 DEFAULT_COLUMNS = 80
 # Wide enough that a table in a file or pipe keeps each row on one line.
 PIPE_WIDTH = 1000
+USAGE = 2
+# Characters of an error that are shown; it may quote what was given.
+MESSAGE = 400
 
 
 def columns(env: Mapping[str, str]) -> int:
@@ -57,3 +64,11 @@ def show(
     with console.capture() as captured:
         console.print(output)
     sys.stdout.write(captured.get())
+
+
+def fail(error: IcmError) -> int:
+    """Say an error in one line on stderr; returns the exit code."""
+    text = error.message
+    shown = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
+    print(f"Error: {shown}", file=sys.stderr)
+    return USAGE if isinstance(error, UsageError) else 1

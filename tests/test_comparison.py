@@ -14,7 +14,7 @@ from django.contrib.auth import get_user_model
 from django.urls import resolve
 from django.utils import timezone
 
-from icm_site import cli, mcp_http
+from icm_site import cli, command_modules, mcp_http
 from icm_site.conf_keys import KEYS
 from icm_site.hooks import capture, contracts
 from icm_site.hooks.verbs import VERBS
@@ -55,7 +55,7 @@ def packages() -> set[str]:
 
 
 def commands() -> set[str]:
-    return {*cli.COMMANDS, *(" ".join(words) for words in COMMANDS)}
+    return {*command_modules.COMMANDS, *(" ".join(words) for words in COMMANDS)}
 
 
 def mark(holds: bool, otherwise: str = "no") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from icm_site import __version__, cli, command_line
+from icm_site import __version__, cli, command_line, command_modules
 from icm_site.conf_keys import KEYS
 from icm_site.registry import COMMANDS, OPERATIONS, TOOLS
 from memories import embedder
@@ -91,7 +91,7 @@ def test_every_command_is_documented(words: tuple[str, ...]) -> None:
     assert section(text_of("docs/commands.md"), f"### `icm {' '.join(words)}`").strip()
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", command_modules.COMMANDS)
 def test_every_option_of_the_other_commands_is_documented(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,7 +164,9 @@ def test_every_shown_command_exists(page: Path) -> None:
     text = page.read_text("utf-8")
     for words in shown_commands(text):
         check_command(words)
-    known = {words[0] for words in COMMANDS} | cli.COMMANDS.keys() | OTHER_WORDS
+    known = (
+        {words[0] for words in COMMANDS} | command_modules.COMMANDS.keys() | OTHER_WORDS
+    )
     inline = re.findall(r"`icm ([a-z][\w-]*)", text)
     assert [word for word in inline if word not in known] == []
 
@@ -209,7 +211,7 @@ def check_command(words: list[str]) -> None:
     rest = without_globals(words)
     if rest[:1] in (["--version"], ["-V"], ["--help"]):
         return
-    if rest[0] in cli.COMMANDS:
+    if rest[0] in command_modules.COMMANDS:
         page = section(text_of("docs/commands.md"), f"### `icm {rest[0]}`")
         assert [w for w in rest if w.startswith("-") and f"`{w}" not in page] == []
         return

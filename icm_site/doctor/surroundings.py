@@ -73,13 +73,13 @@ def extension() -> Iterator[Finding]:
 
 def resident(database: Path, env: Mapping[str, str]) -> Iterator[Finding]:
     """Whether the warm process runs, or has failed to start."""
-    from icm_site.resident import place, process
+    from icm_site.resident import claim, place
 
     if not place.wanted(env):
         yield note("resident", "switched off by ICM_RESIDENT=0")
         return
     address = place.read(str(database))
-    if process.is_locked(str(database)):
+    if claim.is_locked(str(database)):
         yield ok("resident", "runs")
     elif address is not None and address.state == place.FAILED:
         log = paths.cache_dir(env) / "resident.log"

@@ -12,10 +12,10 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from icm_site.hooks.run import Run
+from icm_site.hooks.contracts import SESSION_FILES
+from icm_site.hooks.run import Job, Run
 
 if TYPE_CHECKING:
     from memories.scope import Connection
@@ -33,22 +33,9 @@ OWN_COMMAND = re.compile(
     r"(?:^|[;&|\n(])\s*(?:\S*[/\\])?icm(?:\.exe)?\s", re.IGNORECASE
 )
 
-# Host -> the file that it keeps of a session, below a root of hosts/places.py. `*` is
-# what a payload does not tell (a project, a day), `{first}` the id's first part.
-SESSION_FILES: Mapping[str, str] = {
-    "claude-code": "{claude}/projects/*/{session}.jsonl",
-    "gemini": "{gemini}/tmp/*/chats/session-*-{first}.jsonl",
-    "codex": "{codex}/sessions/*/*/*/rollout-*-{session}.jsonl",
-    "copilot": "{copilot}/session-state/{session}/events.jsonl",
-    "cursor": "{cursor}/projects/*/agent-transcripts/{session}/{session}.jsonl",
-    "cline": "{cline}/data/tasks/{session}/api_conversation_history.json",
-}
-
 LAUNCHER = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "launch_learning.py"
 )
-
-Job = Mapping[str, str]
 
 
 def after_tool(run: Run) -> None:

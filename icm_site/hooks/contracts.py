@@ -290,6 +290,16 @@ _MARKS = (
     ("agent_action_name", "windsurf"),
     ("cline_version", "cline"),
 )
+# Host -> the file that it keeps of a session, below a root of hosts/places.py. `*` is
+# what a payload does not tell (a project, a day), `{first}` the id's first part.
+SESSION_FILES: Mapping[str, str] = {
+    "claude-code": "{claude}/projects/*/{session}.jsonl",
+    "gemini": "{gemini}/tmp/*/chats/session-*-{first}.jsonl",
+    "codex": "{codex}/sessions/*/*/*/rollout-*-{session}.jsonl",
+    "copilot": "{copilot}/session-state/{session}/events.jsonl",
+    "cursor": "{cursor}/projects/*/agent-transcripts/{session}/{session}.jsonl",
+    "cline": "{cline}/data/tasks/{session}/api_conversation_history.json",
+}
 # Events whose name occurs in one host alone, or in one and those built on it.
 _KINDS = [host for host in HOSTS if host != "kilo"]
 _OF_ONE = {

@@ -17,7 +17,7 @@ from icm_site.caller import Caller
 from icm_site.errors import IcmError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from icm_site.hooks.capture import Job
+    from icm_site.hooks.run import Job
     from memories.capture import Captured
     from memories.transcripts import Turn
 

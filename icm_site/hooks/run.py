@@ -47,6 +47,8 @@ class Reply(NamedTuple):
 
 
 Answer = Callable[[Run], Reply]
+# What there is to learn from, for a process that may be another: its fields by name.
+Job = Mapping[str, str]
 # What is done once the answer is out; nobody waits for it.
 After = Callable[[Run], None]
 

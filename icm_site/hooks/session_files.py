@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from icm_site.errors import IcmError
-from icm_site.hooks.capture import SESSION_FILES
+from icm_site.hooks.contracts import SESSION_FILES
 from icm_site.hosts import places
 
 # How many entries of folders are looked at, the newest names first.

@@ -113,9 +113,9 @@ def _report(steps: Sequence[Step], machine: Machine, dry_run: bool) -> None:
 
 
 def _stop_resident(database: str) -> None:
-    from icm_site.resident import command, process
+    from icm_site.resident import claim, command
 
-    if process.is_locked(database):
+    if claim.is_locked(database):
         command.main(["stop"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 
-from icm_site import afterwards, cli, command_line
+from icm_site import afterwards, command_line, terminal
 from icm_site.conf import Config
 from icm_site.errors import IcmError
 from icm_site.registry import COMMANDS
@@ -51,7 +51,7 @@ def _command(request: Request) -> bytes:
         try:
             code = command_line.main(request.arguments, shell=shell)
         except IcmError as error:
-            code = cli.fail(error)
+            code = terminal.fail(error)
         # As in a process of its own: a fault of ours ends the command, told in full.
         except Exception:
             traceback.print_exc()

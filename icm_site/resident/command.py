@@ -13,7 +13,7 @@ from typing import Any
 from icm_site import conf
 from icm_site.arguments import Parser
 from icm_site.errors import NotFound, Unavailable
-from icm_site.resident import client, place, process
+from icm_site.resident import claim, client, place, process
 
 STOP_SECONDS = 15.0
 KILL_SECONDS = 3.0
@@ -47,7 +47,7 @@ def _status(database: str) -> int:
         for name, value in json.loads(found).items():
             print(f"{name + ':':10} {value}")
         return 0
-    if process.is_locked(database):
+    if claim.is_locked(database):
         print("A resident is starting, or does not answer.")
     else:
         print("No resident is running; the next command starts one.")
@@ -62,7 +62,7 @@ def _stop(database: str) -> int:
 
 def end(database: str) -> bool:
     """End the resident of a database; False if there is none. Raises Unavailable."""
-    if not process.is_locked(database):
+    if not claim.is_locked(database):
         return False
     address = place.read(database)
     if _asked(database, "stop") is None and address is not None and address.pid:
@@ -79,7 +79,7 @@ def end(database: str) -> bool:
 def _run(database: str) -> int:
     if not Path(database).is_file():
         raise NotFound(f"There is no database {database}.")
-    if process.is_locked(database):
+    if claim.is_locked(database):
         raise Unavailable("another resident serves this database already")
     return process.main(database, detached=False)
 
@@ -109,7 +109,7 @@ def _signal(pid: int, number: int) -> None:
 
 def _gone(database: str, seconds: float) -> bool:
     end = time.monotonic() + seconds
-    while process.is_locked(database):
+    while claim.is_locked(database):
         if time.monotonic() > end:
             return False
         time.sleep(0.02)

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from icm_site.resident import place
+from icm_site.resident import claim, place
 from icm_site.resident.place import Address
 
 logger = logging.getLogger(__name__)
@@ -24,14 +24,14 @@ def main(database: str, *, detached: bool = True) -> int:
     """
     if detached:
         _detach()
-    if not _lock(database):
+    if not claim.lock(database):
         return 0
     known = place.read(database)
     if known and known.state == place.FAILED and not place.may_start(known):
         return 0  # another that was started with this one has just failed
     tries = known.tries if known and known.state != place.READY else 0
     coming = Address(place.STARTING, pid=os.getpid(), since=time.time(), tries=tries)
-    announce(database, coming)
+    claim.announce(database, coming)
     try:
         if detached:
             _log_to_file()
@@ -40,7 +40,7 @@ def main(database: str, *, detached: bool = True) -> int:
     except Exception:
         logger.exception("the resident could not start")
         failed = Address(place.FAILED, since=time.time(), tries=tries + 1)
-        announce(database, failed)
+        claim.announce(database, failed)
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
@@ -61,66 +61,6 @@ def _detach() -> None:
         os.setsid()
     # No folder is kept from being removed or unmounted.
     os.chdir(os.path.abspath(os.sep))
-
-
-# Held as long as the process lives, whatever ends it.
-_held: list[int] = []
-
-
-def _lock(database: str) -> bool:
-    """Take the lock of this database; False while another process has it."""
-    flags = os.O_RDWR | os.O_CREAT
-    try:
-        file = os.open(database + place.LOCK_SUFFIX, flags, 0o600)
-    except OSError:  # a folder that cannot be written to
-        return False
-    if not _locked(file):
-        os.close(file)
-        return False
-    _held.append(file)
-    return True
-
-
-def _locked(file: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def is_locked(database: str) -> bool:
-    """Whether a resident of this database lives, however it fares."""
-    try:
-        file = os.open(database + place.LOCK_SUFFIX, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        return not _locked(file)
-    finally:
-        os.close(file)
-
-
-def announce(database: str, address: Address | None) -> None:
-    """Say in the address file how this process is to be reached; None: not at all."""
-    file = database + place.ADDRESS_SUFFIX
-    if address is None:
-        known = place.read(database)
-        if known is not None and known.pid == os.getpid():
-            Path(file).unlink(missing_ok=True)
-        return
-    fresh = f"{file}.{os.getpid()}"
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(address.text())
-    os.replace(fresh, file)
 
 
 def _log_to_file() -> None:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from icm_site import __version__, conf, folders, paths
 from icm_site.conf import Config
-from icm_site.resident import place, process, requests, streams, wire
+from icm_site.resident import claim, place, requests, streams, wire
 from icm_site.resident.place import Address
 from icm_site.resident.requests import Declined, NewerClient, Request
 
@@ -64,11 +64,11 @@ class Resident:
         from icm_site.resident import timers
 
         server, address = await self._listen()
-        process.announce(str(self.database), address)
+        claim.announce(str(self.database), address)
         self._leave_on_signals()
         background = asyncio.create_task(timers.run(self))
         await self._leaving.wait()
-        process.announce(str(self.database), None)
+        claim.announce(str(self.database), None)
         server.close()
         if address.way == "unix":
             Path(address.where).unlink(missing_ok=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import load_command_class
 
-from icm_site import cli
 from icm_site.benchmarks import web_work
+from icm_site.command_modules import COMMANDS
 from memories.models import Memory
 from tests.conftest import Icm
 
@@ -54,7 +54,7 @@ def test_bench_web_prints_and_writes_each_row(icm: Icm, tmp_path: Path) -> None:
     assert not (tmp_path / "icm.sqlite3").exists()
 
 
-@pytest.mark.parametrize("name", [n for n in cli.COMMANDS if n.startswith("bench")])
+@pytest.mark.parametrize("name", [n for n in COMMANDS if n.startswith("bench")])
 def test_each_benchmark_starts_through_django_too(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args, get_origin
 import pytest
 from pydantic import TypeAdapter
 
-from icm_site import __version__, cli, help_page
+from icm_site import __version__, cli, command_modules, help_page
 from icm_site.command_line import _plain
 from icm_site.operation import Command, Operation
 from icm_site.registry import COMMANDS
@@ -226,7 +226,7 @@ def test_help_and_version_are_words_too(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     out, _ = capsys.readouterr()
-    for first in {command[0] for command in COMMANDS} | cli.COMMANDS.keys():
+    for first in {command[0] for command in COMMANDS} | command_modules.COMMANDS.keys():
         assert re.search(rf"^ +{first}\b", out, re.MULTILINE), first
     for option in cli.GLOBALS:
         assert option in out
@@ -294,7 +294,7 @@ def literal(kind: Any) -> tuple[str, ...]:
 def test_the_page_of_commands_names_each_once_in_a_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    known = {words[0] for words in COMMANDS} | cli.COMMANDS.keys()
+    known = {words[0] for words in COMMANDS} | command_modules.COMMANDS.keys()
     assert sorted(known) == sorted(
         name for group in help_page.GROUPS.values() for name in group
     )

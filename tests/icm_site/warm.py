@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from icm_site.resident import place, process
+from icm_site.resident import claim, place
 from tests.conftest import PROJECT
 
 TRANSPORTS = ["unix", "tcp"]
@@ -132,7 +132,7 @@ class Warm:
         if pid:
             os.kill(pid, signal.SIGCONT)
         assert self.icm("resident", "stop").returncode == 0
-        assert not process.is_locked(self.database)
+        assert not claim.is_locked(self.database)
 
     def wait_until_gone(self, pid: int, seconds: float = WAIT_SECONDS) -> None:
         """Wait for a resident that is to leave."""

@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from icm_site.hooks import answer, bookkeeping, capture, learning, memory, session_files
+from icm_site.hooks import (
+    answer,
+    bookkeeping,
+    contracts,
+    learning,
+    memory,
+    session_files,
+)
 from memories.models import Memory
 from tests.conftest import PROJECT
 from tests.icm_site.hooks.hooking import TOOLS, sample
@@ -196,11 +203,9 @@ def test_the_messages_of_a_plugin_are_learned_from_at_the_end(
 
 
 def test_the_places_are_those_of_hosts_that_there_are() -> None:
-    from icm_site.hooks import contracts
-
-    assert capture.SESSION_FILES.keys() <= contracts.HOSTS.keys()
+    assert contracts.SESSION_FILES.keys() <= contracts.HOSTS.keys()
     assert sys.platform == "win32" or {TOOLS[t] for t in PLACES} <= (
-        capture.SESSION_FILES.keys()
+        contracts.SESSION_FILES.keys()
     )
 
 
