@@ -28,10 +28,12 @@ INSERT INTO icm_metadata(key, value) VALUES (?, '1')
 ON CONFLICT(key) DO UPDATE SET value = CAST(value AS INTEGER) + 1
 """
 COUNTED = "SELECT CAST(value AS INTEGER) FROM icm_metadata WHERE key = ?"
-# A shell command of ours: what it printed came out of the memory.
-OWN_COMMAND = re.compile(
-    r"(?:^|[;&|\n(])\s*(?:\S*[/\\])?icm(?:\.exe)?\s", re.IGNORECASE
-)
+# Our name in a shell command, and what stands before it where it is the program. One
+# pattern for both would read a long line of code, as of a file that is written, from
+# each of its brackets to the end.
+_NAME = re.compile(r"icm(?:\.exe)?\s", re.IGNORECASE)
+_BEFORE = re.compile(r"(?:^|[;&|\n(])[ \t\r\f\v]*(?:\S*[/\\])?\Z")
+_BEFORE_CHARS = 500
 
 LAUNCHER = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "launch_learning.py"
@@ -83,7 +85,13 @@ def _may(run: Run) -> bool:
 def _is_own(run: Run) -> bool:
     from memories.transcripts import is_own
 
-    return is_own(run.payload.tool) or bool(OWN_COMMAND.search(run.payload.command))
+    return is_own(run.payload.tool) or runs_icm(run.payload.command)
+
+
+def runs_icm(command: str) -> bool:
+    """Whether a shell command calls ours: what it prints came out of the memory."""
+    starts = (found.start() for found in _NAME.finditer(command))
+    return any(_BEFORE.search(command, max(0, at - _BEFORE_CHARS), at) for at in starts)
 
 
 def count(run: Run) -> int:

@@ -90,7 +90,8 @@ def javascript(text: str) -> Source:
 
 _GO_IMPORTS = re.compile(r"^import\s+(?:\(([^)]*)\)|.*?(\"[^\"]+\"))", re.MULTILINE)
 _GO_NAME = re.compile(r"^(?:func|type)\s+(?:\([^)]*\)\s*)?([A-Z]\w*)", re.MULTILINE)
-_GO_DOC = re.compile(r"((?:^//.*\n)+)package\s", re.MULTILINE)
+# From its first line on alone: from each line, a long comment is read for ever.
+_GO_DOC = re.compile(r"(?:\A|^(?!//).*\n)((?:^//.*\n)++)package\s", re.MULTILINE)
 
 
 def go(text: str) -> Source:
@@ -104,8 +105,8 @@ def go(text: str) -> Source:
     )
 
 
-_RUST_USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([\w:]+)", re.MULTILINE)
-_RUST_MOD = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;", re.MULTILINE)
+_RUST_USE = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?\s+)?use\s+([\w:]+)", re.MULTILINE)
+_RUST_MOD = re.compile(r"^[ \t]*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;", re.MULTILINE)
 _RUST_NAME = re.compile(
     r"^pub\s+(?:async\s+)?(?:fn|struct|enum|trait|type)\s+(\w+)", re.MULTILINE
 )

@@ -269,3 +269,9 @@ def test_a_file_that_cannot_be_read_is_empty(tmp_path: Path) -> None:
 )
 def test_a_distribution_is_known_by_its_module(distribution: str, module: str) -> None:
     assert resolve.dependency_key(distribution) == resolve.dependency_key(module)
+
+
+def test_long_blanks_and_comments_are_read_once() -> None:
+    comment = "// About nothing.\n" * 50_000
+    assert sources.go(f"{comment}\n// Package a counts.\npackage a\n").doc
+    assert sources.rust("\n" * 200_000 + "use crate::b;").imports == ("crate::b",)

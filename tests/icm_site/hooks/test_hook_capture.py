@@ -127,6 +127,25 @@ def test_our_own_tools_are_neither_read_nor_counted(fields: dict[str, Any]) -> N
     assert Metadata.objects.read(capture.COUNTER) is None
 
 
+@pytest.mark.parametrize(
+    ("command", "ours"),
+    [
+        ("icm recall x", True),
+        ("cd a && ./bin/icm store", True),
+        ("make;(C:\\bin\\ICM.EXE stats", True),
+        ("echo icm is here", False),
+        ("micm x", False),
+        ("cat icm", False),
+        # A file that is written: no bracket of it may cost a look at all the rest.
+        ("cat <<E > a.js\n" + "a(b;c);" * 100_000, False),
+    ],
+)
+def test_a_command_of_ours_is_known_by_the_name_it_begins_with(
+    command: str, ours: bool
+) -> None:
+    assert capture.runs_icm(command) is ours
+
+
 def test_of_a_large_output_the_end_is_read() -> None:
     first = FAILED.replace("milk", "early")
     run("post", post(f"{first}{'x' * 79}\n" + ("é" * 40 + "\n") * 400 + FAILED))
