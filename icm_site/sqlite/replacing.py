@@ -76,15 +76,16 @@ def swap(database: Path, fresh: Path, aside: Path) -> None:
             f"{', '.join(map(str, holding))}); nothing was changed"
         )
     try:
+        # First what may find no room: without its log the database is an older one.
+        try:
+            os.link(database, aside)
+        except OSError:  # a file system without links
+            shutil.copy2(database, aside)
         log = Path(f"{database}-wal")
         if log.exists() and log.stat().st_size:
             log.rename(f"{aside}-wal")
         log.unlink(missing_ok=True)
         Path(f"{database}-shm").unlink(missing_ok=True)
-        try:
-            os.link(database, aside)
-        except OSError:  # a file system without links
-            shutil.copy2(database, aside)
         fresh.replace(database)
     except OSError as error:
         raise Unavailable(f"{database} could not be replaced: {error}") from error

@@ -346,3 +346,19 @@ def test_a_repair_without_room_is_one_sentence_and_changes_nothing(
         repair_command._save(damaged, expected, dry_run=False)
     assert damaged.read_bytes() == filled.read_bytes()
     assert not list(tmp_path.glob("*.partial*"))
+
+
+def test_a_database_that_cannot_be_kept_aside_keeps_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "link", full)
+    monkeypatch.setattr(shutil, "copy2", full)
+    for name in ("icm.sqlite3", "icm.sqlite3-wal", "fresh"):
+        (tmp_path / name).write_text(name)
+    with pytest.raises(Unavailable, match="No space left"):
+        replacing.swap(tmp_path / "icm.sqlite3", tmp_path / "fresh", tmp_path / "aside")
+    for name in ("icm.sqlite3", "icm.sqlite3-wal"):
+        assert (tmp_path / name).read_text() == name
