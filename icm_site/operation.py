@@ -127,10 +127,9 @@ class Operation:
         ranges: Mapping[str, tuple[int, int]],
         fill: Mapping[str, Callable[[Caller], object]],
     ) -> Params:
-        """Params from outside: absent fields filled, all checked.
+        """Params from outside: absent fields filled, numbers clamped, all checked.
 
-        A number above its range is the highest of it; raises InvalidInput with one
-        sentence for one below, and for all else.
+        Raises InvalidInput with one sentence.
         """
         values = {name: value for name, value in given.items() if value is not None}
         for name, default in fill.items():
@@ -139,19 +138,12 @@ class Operation:
             params = self.params.model_validate(values)
         except ValidationError as error:
             raise InvalidInput(sentence(error)) from None
-        asked = {
-            name: number
-            for name in ranges
+        clamped = {
+            name: min(max(number, low), high)
+            for name, (low, high) in ranges.items()
             if (number := getattr(params, name)) is not None
         }
-        for name, number in asked.items():
-            if number < ranges[name][0]:
-                least = ranges[name][0]
-                raise InvalidInput(
-                    f"{name}: must be at least {least} (got {_shown(number)})"
-                )
-        most = {name: min(number, ranges[name][1]) for name, number in asked.items()}
-        return params.model_copy(update=most)
+        return params.model_copy(update=clamped)
 
 
 def _annotation(function: Callable[..., Any], name: str, kind: type[T]) -> type[T]:

@@ -211,10 +211,11 @@ def test_nothing_found_is_an_ordinary_answer(compact: bool) -> None:
 
 
 @database
-def test_the_limit_of_a_search_is_a_number_from_1() -> None:
+def test_the_limit_of_a_search_is_clamped() -> None:
     for _ in range(3):
         record()
-    assert call("icm_feedback_search", query="release", limit=-1).failed
+    text = call("icm_feedback_search", query="release", limit=-1).text
+    assert text.count("---\n") == 1
     assert call("icm_feedback_search", query="release", limit=True).failed
     assert call("icm_feedback_search", query="release", topic="other").text == (
         "No feedback found."

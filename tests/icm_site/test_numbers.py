@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, get_args
 
@@ -17,9 +18,10 @@ from tests.factories import AGENT, CALLER, make_memory, perform
 
 # Nothing that any of them may be: the fields with a least value of 0 are those below.
 NEVER: tuple[Any, ...] = (
-    *(-1, "-1", -0.5, "many", "", "0x10", "²", math.nan, "nan", -math.inf, "-inf"),
+    *(-0.5, "many", "", "0x10", "²", math.nan, "nan", -math.inf, "-inf"),
     *(10**30 + 0.5, [1], {"a": 1}),
 )
+LOW = (-1, "-1", -(10**30))
 FROM_ZERO = {
     *("min_score", "min_relevance", "confidence", "weight", "factor", "threshold"),
     *("older_than_days", "prune_older_than"),
@@ -83,7 +85,9 @@ def test_a_number_out_of_bounds_is_one_sentence(
     door: str, operation: Operation, shown: Tool | Command, field: str, kind: type
 ) -> None:
     wrong = [*NEVER]
-    if kind is int or field not in FROM_ZERO:
+    if field not in shown.ranges:
+        wrong += LOW
+    if field not in shown.ranges and field not in FROM_ZERO:
         wrong += [0, "0", 0.0]
     if kind is int:
         wrong += [2.5, "2.5", "1e3", math.inf, "inf"]
@@ -100,12 +104,15 @@ def test_a_number_out_of_bounds_is_one_sentence(
 @pytest.mark.parametrize(
     ("door", "operation", "shown", "field", "kind"), DOORS, ids=IDS
 )
-def test_a_number_above_its_range_is_the_highest_or_refused(
+def test_a_number_outside_of_its_range_is_the_nearest_or_refused(
     door: str, operation: Operation, shown: Tool | Command, field: str, kind: type
 ) -> None:
+    low, high = shown.ranges.get(field, (0, 0))
+    for value in LOW if high else ():
+        assert taken(operation, shown, field, value) == low
     for value in (10**30, "9" * 40):
-        if field in shown.ranges:
-            assert taken(operation, shown, field, value) == shown.ranges[field][1]
+        if high:
+            assert taken(operation, shown, field, value) == high
         else:
             with pytest.raises(InvalidInput, match=f"{field}: "):
                 taken(operation, shown, field, value)
@@ -124,22 +131,35 @@ def test_the_least_number_is_taken_in_any_form(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("limit", [0, -1, 2.5])
-def test_a_limit_is_refused_alike_by_command_tool_and_route(
-    run: Run, limit: float
+@pytest.mark.parametrize(("limit", "count"), [(0, 1), (-4, 1), (10**12, 3)])
+def test_a_limit_out_of_range_is_drawn_into_it_by_command_tool_and_route(
+    run: Run, limit: int, count: int
 ) -> None:
-    make_memory("Orders live in Postgres.")
-    secret = perform("token_create", name="numbers").secret
-    typed = run("recall", "orders", f"--limit={limit}")
-    asked = {"query": "orders", "limit": limit}
+    for number in range(3):
+        make_memory(f"Shard {number} of the index is on host h{number}.")
+    typed = run("recall", "shard index host", f"--limit={limit}", "-f", "json")
+    asked = {"query": "shard index host", "limit": limit}
     tool = mcp_tools.call("icm_memory_recall", asked, caller=AGENT, compact=False)
-    route = Client(headers={"Authorization": f"Bearer {secret}"}).post(
-        "/ops/memory_recall", asked, "application/json"
-    )
-    said = (
-        "limit: must be at least 1" if limit < 1 else "limit: input should be a valid"
-    )
+    assert len(json.loads(typed.out)) == count
+    assert tool.text.count("\nsummary: ") == count
+    assert len(route(asked).json()["hits"]) == count
+
+
+@pytest.mark.django_db
+def test_a_broken_limit_is_refused_alike_by_command_tool_and_route(run: Run) -> None:
+    make_memory("Orders live in Postgres.")
+    typed = run("recall", "orders", "--limit=2.5")
+    asked = {"query": "orders", "limit": 2.5}
+    tool = mcp_tools.call("icm_memory_recall", asked, caller=AGENT, compact=False)
+    refused = route(asked)
+    said = "limit: input should be a valid"
     assert (typed.code, typed.out) == (1, "") and said in typed.err
     assert tool.failed and tool.text.startswith(said)
-    assert route.status_code == 400 and route.json()["error"].startswith(said)
-    assert tool.text == route.json()["error"]
+    assert refused.status_code == 400 and refused.json()["error"].startswith(said)
+    assert tool.text == refused.json()["error"]
+
+
+def route(asked: dict[str, object]) -> Any:
+    secret = perform("token_create", name="numbers").secret
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    return client.post("/ops/memory_recall", asked, "application/json")
