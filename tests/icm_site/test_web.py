@@ -100,6 +100,8 @@ def test_clients_that_send_slowly_hold_up_nobody(server: Server) -> None:
 def test_the_password_is_shown_once_and_an_interrupt_ends_it(tmp_path: Path) -> None:
     with serving(tmp_path) as first:
         password = password_in(first)
+        # Before its first answer asyncio may still be setting up its loop.
+        assert ask(first, "GET", "/health")[0] == 200
         first.process.send_signal(signal.SIGINT)
         assert first.process.wait(timeout=20) == 130
         assert "Traceback" not in first.log.read_text()
