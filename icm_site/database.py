@@ -12,6 +12,7 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
+from django.db import Error as DjangoError
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
@@ -165,7 +166,7 @@ def explained() -> Iterator[None]:
         yield
     except IcmError:
         raise
-    except Exception as error:
+    except (DjangoError, *failures.READING) as error:
         if sentence := explain(error):
             raise sentence from error
         raise

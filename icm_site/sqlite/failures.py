@@ -8,6 +8,8 @@ DAMAGED = (
     "The database is damaged: `icm repair` saves what can be read, `icm restore "
     "latest` puts the newest copy in its place."
 )
+# What reading a file may raise: the driver, or a value in it that no program wrote.
+READING = (sqlite3.Error, ValueError, TypeError, AttributeError, LookupError)
 _MEANINGS: dict[int, tuple[type[IcmError], str]] = {
     sqlite3.SQLITE_READONLY: (ReadOnly, "The database is open for reading alone."),
     sqlite3.SQLITE_BUSY: (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from icm_site.errors import NotFound, Unavailable
 from icm_site.sqlite import opening
-from icm_site.sqlite.failures import DAMAGE, DAMAGED, NO_TEXT
+from icm_site.sqlite.failures import DAMAGE, DAMAGED, NO_TEXT, READING
 
 # Made anew from the other tables, so that nothing in them matters.
 INDEXES = ("_fts", "vec_memories", "sqlite_", "search_changes")
@@ -140,8 +140,7 @@ def explain(error: BaseException, path: Path) -> Unavailable | None:
 
     Damage within a row may raise anything, so the file is read in full.
     """
-    over_values = (sqlite3.Error, ValueError, TypeError, AttributeError, LookupError)
-    known = isinstance(error, over_values) or isinstance(error.__cause__, sqlite3.Error)
+    known = isinstance(error, READING) or isinstance(error.__cause__, sqlite3.Error)
     return Unavailable(DAMAGED) if known and is_damaged(path) else None
 
 
